@@ -100,7 +100,6 @@ test(`beside ${ended} ended writes no statement of the queue reads a large table
     claimRepositories: () => store.claimRepositories(claim.owner),
     openOfAll: () => store.openOfAll(),
     openWrites: () => store.openWrites(claim, 500),
-    keepReason: () => store.keepReason(claim, batch, 'one'),
     recordReason: () => store.recordReason(claim, batch, 'two'),
     beginPush: () => store.beginPush(claim, 'b'.repeat(40), batch),
     queueAgain: () => store.queueAgain(claim, batch),

@@ -1,8 +1,8 @@
 import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
+import type { WriteResult } from '../decide/write-result.ts'
 import type { CommitHistory } from '../git/history/commit-history.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { PendingWriteStore } from './pending-write-store.ts'
-import type { WriteResult } from './write-result.ts'
 
 type SearchDeps = {
   readonly store: Pick<PendingWriteStore, 'showCommit'>

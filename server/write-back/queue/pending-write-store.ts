@@ -5,11 +5,12 @@ import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { appendEvents } from '../../timeline/insert-events.ts'
+import type { OpenWrite } from '../decide/branch-memory.ts'
+import type { WriteResult } from '../decide/write-result.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import { recordResults } from './record-results.ts'
-import type { WriteResult } from './write-result.ts'
 
 /** A replica's hold on a repository, by its name. */
 export type RepositoryClaim = {
@@ -21,39 +22,10 @@ export type RepositoryClaim = {
 /** Writes to one branch of a claimed repository that get there by one address. */
 export type WriteQueue = RepositoryClaim & { readonly branch: string; readonly address: string }
 
-/** A write that has no outcome yet. While it is `pushing`, a push onto `base` may have been sent: its outcome is unknown. */
-export type OpenWrite = {
-  readonly taskId: string
-  readonly plan: WriteBackPlan
-  readonly state: 'queued' | 'pushing'
-  readonly base: string | undefined
-  /** The last thing that happened to it. */
-  readonly lastReason: string | undefined
-  readonly isWanted: boolean
-  readonly secondsLeft: number
-  /** Since it was queued. */
-  readonly waitedSeconds: number
-}
-
 /** The SQL of `pending_writes` and `repositories`; how results are recorded stands in record-results.ts. */
 export function createPendingWriteStore(database: Database) {
   const { query } = database
   const table = (name: keyof Schema) => sql.id(database.settings.schema, name)
-
-  /** @returns those to whom something else had happened before */
-  async function keepReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<string[]> {
-    if (taskIds.length === 0) return []
-    const rows = await query
-      .updateTable('pending_writes')
-      .set({ reason })
-      .where('task_id', 'in', [...taskIds])
-      .where('state', 'in', ['queued', 'pushing'])
-      .where('reason', 'is distinct from', reason)
-      .where(({ exists }) => exists(ownRepository(query, claim)))
-      .returning('task_id')
-      .execute()
-    return rows.map(({ task_id }) => task_id)
-  }
 
   return {
     /** Queues a task's write for its owner; false: the task is not his any more. A second time changes nothing. */
@@ -257,7 +229,17 @@ export function createPendingWriteStore(database: Database) {
 
     /** Keeps what happened to open writes, and tells their tasks, each reason once in a row; returns who heard it. */
     async recordReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
-      const told = await keepReason(claim, taskIds, reason)
+      if (taskIds.length === 0) return []
+      const rows = await query
+        .updateTable('pending_writes')
+        .set({ reason })
+        .where('task_id', 'in', [...taskIds])
+        .where('state', 'in', ['queued', 'pushing'])
+        .where('reason', 'is distinct from', reason)
+        .where(({ exists }) => exists(ownRepository(query, claim)))
+        .returning('task_id')
+        .execute()
+      const told = rows.map(({ task_id }) => task_id)
       const events = [{ kind: 'write_back_retry' as const, detail: reason }]
       await appendEvents(
         query,
@@ -265,9 +247,6 @@ export function createPendingWriteStore(database: Database) {
       )
       return told
     },
-
-    /** The same without an event. */
-    keepReason,
 
     /** Gives the repository to another living replica; false: there is none, or that was done within the last minute. */
     async giveAway({ repository, owner, fence }: RepositoryClaim): Promise<boolean> {

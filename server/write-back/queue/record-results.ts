@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import { recordCommits, type TaskCommit } from '../../deployments/own/record-commits.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { appendEvents } from '../../timeline/insert-events.ts'
+import type { WriteResult } from '../decide/write-result.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
-import type { WriteResult } from './write-result.ts'
 
 /** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
 export async function recordResults(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {

@@ -1,5 +1,5 @@
-import type { OpenWrite } from './pending-write-store.ts'
-import type { WriteResult } from './write-result.ts'
+import type { OpenWrite } from '../decide/branch-memory.ts'
+import type { WriteResult } from '../decide/write-result.ts'
 
 /** Who counts what write-backs took. Applications are ones that the delivery controller has shown. */
 export type WriteBackMeasures = {

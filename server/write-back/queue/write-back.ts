@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
+import type { WriteResult } from '../decide/write-result.ts'
 import type { GitAccess } from '../git/access/git-access.ts'
 import { createRepositoryCache, type RepositoryCache } from '../git/access/repository-cache.ts'
 import type { CommitHistory } from '../git/history/commit-history.ts'
@@ -13,9 +14,8 @@ import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createCommitSearch } from './commit-search.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
-import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
+import { createStepPerformer, type StepPerformer, sweepMs } from './perform-steps.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
-import type { WriteResult } from './write-result.ts'
 
 /** Hints between replicas; nothing depends on their arrival. */
 type WakeUps = {
@@ -41,7 +41,7 @@ export type WriteBackDeps = {
   readonly random: () => number
 }
 
-type QueueWriter = RepositoryWriter & { readonly queue: WriteQueue; readonly repository: GitRepository }
+type QueueWriter = StepPerformer & { readonly queue: WriteQueue; readonly repository: GitRepository }
 
 type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 
@@ -101,7 +101,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     const { cache, turn } = branchOf(queue)
     const repository =
       known?.repository ?? openGitRepository(queue.address, cache, { access, author, gitOpTimeoutMs, nowMs })
-    const { run } = createRepositoryWriter(queue, repository, {
+    const { run } = createStepPerformer(queue, repository, {
       store,
       // where the service writes no trailers, those that are found were written by another program
       history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },

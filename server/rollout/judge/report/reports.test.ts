@@ -17,8 +17,8 @@ import { type Replay, replayRecording } from '../../../../test/support/replay-re
 import { anEvent, eventsOf } from '../../../../test/support/resource-events.ts'
 import { cancelledAs } from '../../../deployments/own/end-task.ts'
 import type { TaskResult } from '../../../deployments/task.ts'
+import { overdueResult } from '../../../write-back/decide/write-result.ts'
 import { describeGitFailure, type GitFailure } from '../../../write-back/git/access/git-error.ts'
-import { overdueResult } from '../../../write-back/queue/write-result.ts'
 import { nothingKnown } from '../../observed/newest-snapshots.ts'
 import type { WriteBackState } from '../input/watched-task.ts'
 

@@ -72,6 +72,8 @@ export type BranchMemory = {
 }
 
 export const maxBatch = 500
+/** Starting the programs takes most of a push: one with fewer commits is hardly faster, and wins hardly more often. */
+const minRacingBatch = 10
 /** So many commits refused in a row, each alone and in the same words: the branch takes none. */
 export const maxRefusals = 5
 export const maxPauseMs = 4_000
@@ -113,7 +115,8 @@ export function remember(memory: BranchMemory, last: Outcome, nowMs: number, ran
         cause: 'git_unreachable',
         reason: lostRaces(losses + 1),
       }))
-      return { ...memory, ...answered, last, tip: undefined, tries, batchLimit: halfOf(last.writes) }
+      const batchLimit = Math.min(memory.batchLimit, Math.max(minRacingBatch, halfOf(last.writes)))
+      return { ...memory, ...answered, last, tip: undefined, tries, batchLimit }
     }
     case 'unanswered': {
       const tries = noted(memory, last.writes, ({ unanswered }) => ({

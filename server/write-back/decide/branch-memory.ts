@@ -8,7 +8,7 @@ export type OpenWrite = {
   readonly plan: WriteBackPlan
   readonly state: 'queued' | 'pushing'
   readonly base: string | undefined
-  /** The last thing that happened to it, as its task was told. */
+  /** The last thing that happened to it, as its task shows it. */
   readonly lastReason: string | undefined
   /** False once its task has ended. */
   readonly isWanted: boolean
@@ -42,7 +42,7 @@ export type Outcome =
   | { readonly kind: 'kept'; readonly failed: Failed }
   | { readonly kind: 'ended' | 'withdrawn' | 'cache_renewed' | 'waited' | 'idle' }
 
-/** Of one task. `reason`: what happened to it last, unless its task was told. `cause`: of that. */
+/** Of one task. `reason`: what happened to it last, unless `lastReason` has it. `cause`: of that. */
 export type Tries = {
   readonly losses: number
   readonly unanswered: number
@@ -53,13 +53,13 @@ export type Tries = {
 /** What the owner of a branch knows beside its open writes. */
 export type BranchMemory = {
   readonly last: Outcome
-  /** Of the branch, when it was last looked for what was sent; undefined once it may have moved. */
+  /** Of the branch, when pushes without an answer were last looked for; undefined once it may have moved. */
   readonly tip: string | undefined
   readonly batchLimit: number
   /** In a row. */
   readonly failures: number
   readonly failingSinceMs: number | undefined
-  /** Nothing is asked of the host before that. `taskIds`: the tasks that are told the reason. */
+  /** Nothing is asked of the host before that. `taskIds`: the tasks that show the reason. */
   readonly pause: { readonly untilMs: number; readonly reason: string; readonly taskIds: readonly string[] } | undefined
   readonly lookups: { readonly failures: number; readonly againAtMs: number }
   /** Commits that were refused alone and in the same words. */

@@ -72,7 +72,7 @@ type Row = {
   readonly does: string
 }
 
-/** `end one (cancelled)`, `push one, other`: a step in words, tasks in order. */
+/** A step in words, such as `push one, other`. */
 function worded(step: Step): string {
   switch (step.kind) {
     case 'end':
@@ -113,7 +113,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       does: 'end late: git_unreachable, nothing was committed before the timeout: still queued',
     },
     {
-      says: 'its reason is the last thing that happened: what its task was told',
+      says: 'its reason is the last thing that happened: what its task shows',
       open: [aWrite('late', { secondsLeft: 1, lastReason: 'Connection refused' })],
       does: 'end late: git_unreachable, nothing was committed before the timeout: Connection refused',
     },
@@ -323,7 +323,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     },
     { says: 'and then', open: [one], after: [failed('unreachable')], laterMs: 250, does: 'push one' },
     {
-      says: 'a host that answers counts anew',
+      says: 'the pauses begin again after an answer',
       open: [one],
       after: [failed('unreachable'), failed('unreachable'), landed(other), failed('unreachable')],
       does: 'wait 250 ms',
@@ -452,22 +452,22 @@ describe.for(Object.entries(rows))('%s', ([, ofTopic]) => {
   })
 })
 
-describe('the reason that tasks are told', () => {
+describe('the reason that tasks show', () => {
   test.for([
     {
       says: 'a failure concerns all that were open',
       outcome: failed('unreachable', { writes: [one, other] }),
-      told: ['one', 'other'],
+      shows: ['one', 'other'],
     },
     {
-      says: 'the end of a task that cut off a command says less than what was told before',
+      says: 'the end of a task that cut off a command says less than what happened before',
       outcome: failed('timed_out', {
         writes: [aWrite('new', { secondsLeft: 2.5 }), aWrite('told', { lastReason: 'refused' })],
       }),
-      told: ['new'],
+      shows: ['new'],
     },
-    { says: 'a lost race is no reason to tell', outcome: lostRace(one), told: undefined },
-  ])('$says', ({ outcome, told }) => expect(memoryAfter([outcome]).pause?.taskIds).toEqual(told))
+    { says: 'a lost race is not shown before the end', outcome: lostRace(one), shows: undefined },
+  ])('$says', ({ outcome, shows }) => expect(memoryAfter([outcome]).pause?.taskIds).toEqual(shows))
 })
 
 test.for([

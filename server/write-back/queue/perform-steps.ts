@@ -37,13 +37,13 @@ type PerformerDeps = {
 /** How often `run` is called while a write is open. */
 export const sweepMs = 3_000
 
-/** Takes the steps of one branch by one address, for as long as this replica owns the repository. It decides nothing. */
+/** Takes the steps of one branch by one address while this replica owns the repository. What to do is decided by `nextStep`. */
 export function createStepPerformer(queue: WriteQueue, repository: GitRepository, deps: PerformerDeps) {
   const { store, nowMs } = deps
   const times = createWriteBackTimes(deps.measures, nowMs)
   let memory = newMemory
 
-  /** Takes steps until nothing is open, or all that is has to wait. */
+  /** Takes steps until nothing is open, or everything has to wait. */
   async function run(): Promise<void> {
     let goesOn = true
     while (goesOn && deps.canContinue(queue)) goesOn = await deps.inTurn(takeStep)
@@ -68,18 +68,18 @@ export function createStepPerformer(queue: WriteQueue, repository: GitRepository
     if (outcome === undefined) return false
     const { pause } = memory
     memory = remember(memory, outcome, nowMs(), deps.random())
-    if (memory.pause !== undefined && memory.pause !== pause) await tellWhy(memory.pause)
+    if (memory.pause !== undefined && memory.pause !== pause) await reportReason(memory.pause)
     return outcome.kind !== 'waited' && outcome.kind !== 'idle'
   }
 
-  /** undefined: the repository is not ours any more. */
+  /** undefined: another replica owns the repository now. */
   async function perform(step: Step, readAtMs: number): Promise<Outcome | undefined> {
     switch (step.kind) {
       case 'end':
         return (await record(step.results)) ? { kind: 'ended' } : undefined
       case 'push':
         times.began(step.batch)
-        return pushBatch(queue, repository, { ...deps, record, tell }, { ...step, memory, readAtMs })
+        return pushBatch(queue, repository, { ...deps, record, publish }, { ...step, memory, readAtMs })
       case 'resolve':
         return resolve(step.writes)
       case 'move': {
@@ -110,27 +110,27 @@ export function createStepPerformer(queue: WriteQueue, repository: GitRepository
     const { results, absent, failure } = await findSent(queue, moved, tip, repository, deps)
     if (!(await record(results))) return undefined
     await store.queueAgain(queue, absent)
-    if (failure !== undefined) await tellWhy(failure)
+    if (failure !== undefined) await reportReason(failure)
     return { kind: 'resolved', tip, isOpen: failure !== undefined || atTip.some(({ isWanted }) => !isWanted) }
   }
 
-  async function tellWhy({ reason, taskIds }: { readonly reason: string; readonly taskIds: readonly string[] }) {
+  async function reportReason({ reason, taskIds }: { readonly reason: string; readonly taskIds: readonly string[] }) {
     deps.onEvents(await store.recordReason(queue, taskIds, reason))
   }
 
   async function record(results: readonly WriteResult[]): Promise<boolean> {
     if (results.length === 0) return true
     const isRecorded = await store.record(queue, results)
-    if (isRecorded) tell(results)
+    if (isRecorded) publish(results)
     return isRecorded
   }
 
-  function tell(results: readonly WriteResult[]): void {
+  function publish(results: readonly WriteResult[]): void {
     times.ended(results)
     deps.onRecorded(results)
   }
 
-  /** A command that outlives the last of its tasks is of no use; what it did is told before that. */
+  /** A command that outlives the last of its tasks is of no use; what it did is reported before that. */
   function endCommandsWith(writes: readonly OpenWrite[], readAtMs: number): void {
     const ends = writes.filter(({ isWanted }) => isWanted).map((write) => endMs(write, readAtMs))
     repository.endCommandsAt(ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends) + 1_000)

@@ -12,9 +12,9 @@ type PushDeps = {
   readonly canContinue: (queue: WriteQueue) => boolean
   readonly measures: { pushed(commits: number): void }
   readonly nowMs: () => number
-  /** False: the repository is not ours any more. */
+  /** False: another replica owns the repository now. */
   readonly record: (results: readonly WriteResult[]) => Promise<boolean>
-  readonly tell: (results: readonly WriteResult[]) => void
+  readonly publish: (results: readonly WriteResult[]) => void
 }
 
 type Batch = {
@@ -25,7 +25,10 @@ type Batch = {
   readonly tip: string | undefined
 }
 
-/** Edits the files of a batch, pushes a commit for each change, and says what came of it; undefined: the repository is not ours any more. */
+/**
+ * Edits the files of a batch and pushes a commit for each change.
+ * @returns the outcome; undefined: another replica owns the repository now
+ */
 export async function pushBatch(
   queue: WriteQueue,
   repository: GitRepository,
@@ -34,7 +37,7 @@ export async function pushBatch(
 ): Promise<Outcome | undefined> {
   const { store, record, nowMs } = deps
 
-  /** A remembered tip is good enough to push onto, the push itself checks it; it is not to conclude anything from. */
+  /** The push itself checks a remembered tip; that a file needs no change is concluded from a fresh one only. */
   async function planOnTip(): Promise<{ tip: Tip; plan: BatchPlan }> {
     const planAt = async (tip: Tip) => planBatch(batch, await repository.readFiles(tip, filesToRead(batch)))
     const tip = await repository.readTip('known')
@@ -83,7 +86,7 @@ export async function pushBatch(
     })
     if (await record(results)) return { kind: 'landed' as const, writes }
     await store.recordLatePush(results)
-    deps.tell(results)
+    deps.publish(results)
     return undefined
   }
 

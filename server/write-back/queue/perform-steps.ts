@@ -95,7 +95,7 @@ export function createStepPerformer(queue: WriteQueue, repository: GitRepository
         await repository.discardCache()
         return { kind: 'cache_renewed' }
       case 'wait': {
-        const ms = step.untilMs - nowMs()
+        const ms = Math.max(0, step.untilMs - nowMs())
         if (ms <= maxPauseMs) void deps.pause(ms).then(deps.onReady) // else one of the next sweeps comes first
         return { kind: 'waited' }
       }

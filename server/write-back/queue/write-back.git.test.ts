@@ -132,17 +132,15 @@ describe('a write-back (spec 2.6)', () => {
        ${rivalIsFaster} && echo >> rivals`,
     )
     const service = await aService()
-    const ids = await Promise.all(
-      Array.from({ length: 12 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
-    )
+    const apps = Array.from({ length: 40 }, (_, at) => `app-${at}`).sort()
+    const ids = await Promise.all(apps.map((app) => service.queue({ repository, app })))
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
     expect(outcomes.every(({ kind }) => kind === 'landed')).toBe(true)
     const subjects = (await messages(repository)).split('\n')
     const rivals = subjects.filter((subject) => subject === 'rival').length
     expect(await readFile(path.join(host.directory(repository), 'rivals'), 'utf8')).toBe('\n'.repeat(rivals))
     expect(rivals).toBeGreaterThan(5)
-    expect(subjects).toHaveLength(1 + 12 + rivals)
-    const apps = Array.from({ length: 12 }, (_, at) => `app-${at}`).sort()
+    expect(subjects).toHaveLength(1 + apps.length + rivals)
     const timed = (what: string) => service.measured.filter(([kind]) => kind === what)
     for (const what of ['began', 'ended'])
       expect(
@@ -151,7 +149,7 @@ describe('a write-back (spec 2.6)', () => {
           .sort(),
         what,
       ).toEqual(apps)
-    expect(timed('pushed').reduce((sum, [, commits]) => sum + Number(commits), 0)).toBe(12)
+    expect(timed('pushed').reduce((sum, [, commits]) => sum + Number(commits), 0)).toBe(apps.length)
   })
 
   test('waits for its turn on the repository, and then takes its time', async () => {

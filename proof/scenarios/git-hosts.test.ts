@@ -80,7 +80,7 @@ describe('an invalid credential, host key, repository or branch ends the task af
   })
 
   test('an https host whose certificate is not known', async () => {
-    const read = (name: string) => readFile(new URL(`../../../test/fixtures/tls/${name}`, import.meta.url))
+    const read = (name: string) => readFile(new URL(`../../test/fixtures/tls/${name}`, import.meta.url))
     const server = https.createServer({ key: await read('key.pem'), cert: await read('certificate.pem') })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())

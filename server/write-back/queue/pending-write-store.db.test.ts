@@ -53,6 +53,20 @@ test('a commit that is recorded late does not set back when the task was last up
   expect(after.updated.getTime()).toBeGreaterThanOrEqual(updated.getTime())
 })
 
+test('a push that its frozen owner and its successor both find landed is recorded once', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using database = openDatabase(testDatabase.settings, () => undefined)
+  const { taskId, claim } = await aQueuedWrite(database)
+  const store = createPendingWriteStore(database)
+  await store.beginPush(claim, 'b'.repeat(40), [taskId])
+  const outcome = { kind: 'landed', commit: 'c'.repeat(40), ...place } as const
+  const landed = { taskId, outcome, events: [{ kind: 'commit_pushed', detail: 'landed' }] } as const
+  await store.recordLatePush([landed])
+  expect(await store.record(claim, [landed])).toBe(true)
+  await store.recordLatePush([landed])
+  expect(await database.query.selectFrom('task_events').select('detail').execute()).toEqual([{ detail: 'landed' }])
+})
+
 test('a write of which nothing was sent has no base to look from', async () => {
   await using testDatabase = await createTestDatabase()
   await using database = openDatabase(testDatabase.settings, () => undefined)

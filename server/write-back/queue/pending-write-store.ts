@@ -195,28 +195,13 @@ export function createPendingWriteStore(database: Database) {
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        await recordResults(transaction, results)
+        await recordResults(transaction, results, ['queued', 'pushing'])
         return true
       }),
 
     /** What a push put on the branch is a fact, also when the repository was taken meanwhile and nothing was found of it. */
     recordLatePush: (results: readonly WriteResult[]): Promise<void> =>
-      query.transaction().execute(async (transaction) => {
-        const untold = await transaction
-          .selectFrom('pending_writes')
-          .select('task_id')
-          .where(
-            'task_id',
-            'in',
-            results.map(({ taskId }) => taskId),
-          )
-          .where('state', 'in', ['pushing', 'dropped'])
-          .forUpdate()
-          .execute()
-        const ids = new Set(untold.map(({ task_id }) => task_id))
-        const late = results.filter(({ taskId }) => ids.has(taskId))
-        if (late.length > 0) await recordResults(transaction, late)
-      }),
+      query.transaction().execute((transaction) => recordResults(transaction, results, ['pushing', 'dropped'])),
 
     /** Shows which commit set the tags that a task found on the branch, perhaps after its end; false: there is nothing to do. */
     showCommit: (taskId: string, commit: string): Promise<boolean> =>

@@ -5,15 +5,29 @@ import { appendEvents } from '../../timeline/insert-events.ts'
 import type { WriteResult } from '../decide/write-result.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 
-/** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
-export async function recordResults(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
-  await recordOutcomes(transaction, results)
-  await recordCommits(transaction, commitsOf(results))
-  await appendEvents(transaction, results)
+type State = 'queued' | 'pushing' | WriteBackOutcome['kind']
+
+/**
+ * Writes outcomes, the tasks' commits and their events, within the caller's transaction. A write in none of the states has
+ * its outcome already, from another replica, and keeps it.
+ */
+export async function recordResults(
+  transaction: Transaction<Schema>,
+  results: readonly WriteResult[],
+  states: readonly State[],
+): Promise<void> {
+  const recorded = await recordOutcomes(transaction, results, states)
+  const news = results.filter(({ taskId }) => recorded.has(taskId))
+  await recordCommits(transaction, commitsOf(news))
+  await appendEvents(transaction, news)
 }
 
 /** One statement for all results of a push: there may be hundreds, and their tasks are locked meanwhile. */
-async function recordOutcomes(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
+async function recordOutcomes(
+  transaction: Transaction<Schema>,
+  results: readonly WriteResult[],
+  states: readonly State[],
+): Promise<ReadonlySet<string>> {
   const rows = results.map(({ taskId, outcome }) => ({
     id: taskId,
     state: outcome.kind,
@@ -21,10 +35,11 @@ async function recordOutcomes(transaction: Transaction<Schema>, results: readonl
     cause: outcome.kind === 'refused' ? outcome.cause : null,
     reason: outcome.kind === 'refused' ? outcome.reason : null,
   }))
-  await transaction
+  const recorded = await transaction
     .updateTable('pending_writes')
     .from(foundRows(rows))
     .whereRef('pending_writes.task_id', '=', 'found.id')
+    .where('pending_writes.state', 'in', [...states])
     .set((build) => ({
       state: build.ref('found.state'),
       commit: build.ref('found.commit'),
@@ -32,7 +47,9 @@ async function recordOutcomes(transaction: Transaction<Schema>, results: readonl
       reason: build.ref('found.reason'),
       updated: sql`now()`,
     }))
+    .returning('pending_writes.task_id')
     .execute()
+  return new Set(recorded.map(({ task_id }) => task_id))
 }
 
 const commitsOf = (results: readonly WriteResult[]): readonly TaskCommit[] =>

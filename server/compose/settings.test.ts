@@ -14,6 +14,7 @@ function aFile(name: string, text: string): string {
   return file
 }
 
+const certificate = '-----BEGIN CERTIFICATE-----\n'
 const least = {
   ARGO_URL: 'https://argocd.example.com',
   ARGO_TOKEN: 'argo-token',
@@ -87,6 +88,30 @@ describe('what is missing or excludes each other is refused', () => {
     ['an address and parts', { ...least, DB_HOST: 'db' }, ['DATABASE_URL: given together with DB_HOST']],
     ['an address and a password', { ...least, DB_PASSWORD: 'pw' }, ['DATABASE_URL: given together with DB_PASSWORD']],
     ['an address and a DSN', { ...least, DB_DSN: 'host=db' }, ['DATABASE_URL: given together with DB_DSN']],
+    [
+      'authorities for a connection without TLS',
+      { ...least, DATABASE_URL: 'postgres://db/w?sslmode=disable', DB_CA_FILE: aFile('db-ca', certificate) },
+      ['DB_CA_FILE: has no effect without TLS'],
+    ],
+    [
+      'authorities for parts without TLS',
+      {
+        ...without('DATABASE_URL'),
+        ...{ DB_HOST: 'db', DB_USER: 'w', DB_NAME: 'w', DB_SSL_MODE: 'disable' },
+        DB_CA_FILE: aFile('db-ca-2', certificate),
+      },
+      ['DB_CA_FILE: has no effect without TLS'],
+    ],
+    [
+      'authorities in two places',
+      { ...least, DATABASE_URL: 'postgres://db/w?sslrootcert=/x', DB_CA_FILE: aFile('db-ca-3', certificate) },
+      ['DB_CA_FILE: given together with sslrootcert'],
+    ],
+    [
+      'authorities that are none',
+      { ...least, DB_CA_FILE: aFile('db-ca-4', 'x') },
+      ['DB_CA_FILE: the file holds no certificate in PEM form'],
+    ],
     [
       'a host alone',
       { ...without('DATABASE_URL'), DB_HOST: 'db' },

@@ -202,7 +202,7 @@ function settingsOf(values: Values, environment: Environment) {
 
 function databaseOf(values: Values): DatabaseSettings {
   const whole = values.DATABASE_URL ?? values.DB_DSN
-  const connection = whole === undefined ? connectionOfParts(values) : parseDatabaseConnection(whole)
+  const connection = whole === undefined ? connectionOfParts(values) : parseDatabaseConnection(whole, values.DB_CA_FILE)
   if ('issue' in connection) throw new SettingsError([`DATABASE_URL: ${connection.issue}`])
   return {
     connection,
@@ -215,7 +215,7 @@ function databaseOf(values: Values): DatabaseSettings {
 function connectionOfParts(values: Values): DatabaseSettings['connection'] {
   const parts = { host: values.DB_HOST, user: values.DB_USER, password: values.DB_PASSWORD, database: values.DB_NAME }
   const given = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
-  return { ...given, port: values.DB_PORT, ssl: sslOf(values.DB_SSL_MODE) }
+  return { ...given, port: values.DB_PORT, ssl: sslOf(values.DB_SSL_MODE, values.DB_CA_FILE) }
 }
 
 function rolloutOf(values: Values): RolloutSettings {

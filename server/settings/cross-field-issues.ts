@@ -25,12 +25,23 @@ function databaseIssues(texts: Texts): string[] {
   return 'issue' in connection ? [`${whole}: ${connection.issue}`] : []
 }
 
+/** Authorities that would verify nothing, or that are named twice. */
+function databaseCaIssues(texts: Texts): string[] {
+  if (!('DB_CA_FILE' in texts)) return []
+  const { DATABASE_URL: address, DB_DSN: keywords, DB_SSL_MODE: mode } = texts
+  const whole = address ?? keywords ?? `sslmode=${mode ?? ''}`
+  if (/\bsslmode\s*=\s*'?disable/.test(whole))
+    return ['DB_CA_FILE: has no effect without TLS: change or remove disable']
+  return /\bsslrootcert\s*=/.test(whole) ? ['DB_CA_FILE: given together with sslrootcert: keep one'] : []
+}
+
 const certificateIssue = (text: string) =>
   text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form'
 
 function fileIssues(texts: Texts): string[] {
   return [
     issueInFile('ARGO_CA_FILE', certificateIssue),
+    issueInFile('DB_CA_FILE', certificateIssue),
     issueInFile('GIT_CA_FILE', certificateIssue),
     issueInFile('SSH_KEY_PATH', (text) => judgeKey(text, 'SSH_KEY_PASS')),
     issueInFile('SSH_SIGNING_KEY_PATH', (text) => judgeKey(text, 'SSH_SIGNING_KEY_PASS')),
@@ -102,6 +113,7 @@ function identityProviderIssues(texts: Texts): string[] {
 export function crossFieldIssues(texts: Texts): string[] {
   return [
     ...databaseIssues(texts),
+    ...databaseCaIssues(texts),
     ...fileIssues(texts),
     ...combinationIssues(texts),
     ...identityProviderIssues(texts),

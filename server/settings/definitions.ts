@@ -33,6 +33,7 @@ const database = {
   DB_PASSWORD: value.secret.optional(),
   DB_NAME: value.text.optional(),
   DB_SSL_MODE: z.enum(sslModes, { error: `must be one of ${sslModes.join(', ')}` }).prefault('disable'),
+  DB_CA_FILE: value.filePath.optional(),
   DB_CONNECT_TIMEOUT: value.positiveDuration.prefault('2s'),
   DB_SCHEMA: value.schemaName.prefault('watcher'),
   DB_MAX_CONNECTIONS: value.wholeNumber(4, 500).prefault('16'),

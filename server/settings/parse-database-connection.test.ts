@@ -10,6 +10,15 @@ describe('where the database is', () => {
     expect(parseDatabaseConnection('postgresql://me@db/watcher?sslmode=require')).toEqual({
       connectionString: 'postgresql://me@db/watcher?sslmode=require&uselibpqcompat=true',
     }))
+  test.for([
+    ['postgres://me@db/w', 'verify-full'],
+    ['postgres://me@db/w?sslmode=require', 'require'],
+    ['postgres://me@db/w?sslmode=verify-ca', 'verify-ca'],
+  ])('is an address whose server has authorities of its own: %s', ([text = '', mode]) =>
+    expect(parseDatabaseConnection(text, '/ca files/ca.crt')).toEqual({
+      connectionString: `postgres://me@db/w?sslmode=${mode}&sslrootcert=%2Fca+files%2Fca.crt&uselibpqcompat=true`,
+    }),
+  )
   test.for<[string, object]>([
     ['host=db dbname=watcher', { host: 'db', database: 'watcher', ssl: false }],
     [

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { DatabaseSettings } from '../storage/database.ts'
 import { isLoopback } from './address-text.ts'
 
@@ -6,8 +7,20 @@ type Connection = DatabaseSettings['connection']
 export const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 export type SslMode = (typeof sslModes)[number]
 
-/** What libpq's words mean to our driver. */
-export function sslOf(mode: SslMode): NonNullable<Connection['ssl']> {
+/**
+ * What libpq's words mean to our driver.
+ * @param caFile authorities, read for each new connection; with them `require` means `verify-ca`, and no mode `verify-full`
+ */
+export function sslOf(mode: SslMode, caFile?: string): NonNullable<Connection['ssl']> {
+  if (caFile !== undefined) {
+    const isHostChecked = mode === 'disable' || mode === 'verify-full'
+    return {
+      get ca() {
+        return readFileSync(caFile, 'utf8')
+      },
+      ...(isHostChecked ? {} : { checkServerIdentity: () => undefined }),
+    }
+  }
   if (mode === 'disable') return false
   if (mode === 'require') return { rejectUnauthorized: false }
   return mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : { rejectUnauthorized: true }
@@ -16,23 +29,28 @@ export function sslOf(mode: SslMode): NonNullable<Connection['ssl']> {
 /**
  * Reads an address (`postgres://…`) or libpq's keywords (`host=db user=watcher dbname='my db'`).
  *
+ * @param caFile authorities of the server, as for `sslOf`
  * @returns what is wrong, without the text itself, or the connection
  */
-export function parseDatabaseConnection(text: string): Connection | { issue: string } {
-  if (/^postgres(ql)?:\/\//.test(text)) return parseAddress(text)
+export function parseDatabaseConnection(text: string, caFile?: string): Connection | { issue: string } {
+  if (/^postgres(ql)?:\/\//.test(text)) return parseAddress(text, caFile)
   const keywords = parseKeywords(text)
   if (!keywords)
     return { issue: 'must be a postgres:// address or keywords such as host=db user=watcher dbname=watcher' }
-  return connectionOf(keywords)
+  return connectionOf(keywords, caFile)
 }
 
 const unknownMode = { issue: `sslmode must be one of ${sslModes.join(', ')}` }
 
 /** With libpq's meaning of sslmode: the driver's own differs and it would warn at every start. */
-function parseAddress(text: string): Connection | { issue: string } {
+function parseAddress(text: string, caFile?: string): Connection | { issue: string } {
   const address = URL.parse(text)
   if (!address || !isDecodable(address.password))
     return { issue: 'must be a postgres:// address; special characters in the password are percent-encoded' }
+  if (caFile !== undefined) {
+    if (!address.searchParams.has('sslmode')) address.searchParams.set('sslmode', 'verify-full')
+    address.searchParams.set('sslrootcert', caFile) // which the driver reads for each new connection
+  }
   const mode = address.searchParams.get('sslmode')
   if (mode === null) return { connectionString: address.href }
   if (!sslModes.some((known) => known === mode)) return unknownMode
@@ -63,13 +81,13 @@ function parseKeywords(text: string): Map<string, string> | undefined {
   return keywords.size > 0 ? keywords : undefined
 }
 
-function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { issue: string } {
+function connectionOf(keywords: ReadonlyMap<string, string>, caFile?: string): Connection | { issue: string } {
   const mode = sslModes.find((known) => known === (keywords.get('sslmode') ?? 'disable'))
   if (mode === undefined) return unknownMode
   const port = keywords.get('port')
   if (port !== undefined && !/^\d{1,5}$/.test(port)) return { issue: 'port must be a whole number' }
   const named = { host: 'host', user: 'user', password: 'password', database: 'dbname' }
-  const connection: Connection = { ssl: sslOf(mode) }
+  const connection: Connection = { ssl: sslOf(mode, caFile) }
   if (port !== undefined) connection.port = Number(port)
   for (const [property, keyword] of Object.entries(named)) {
     const value = keywords.get(keyword)

@@ -8,7 +8,7 @@ const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.me
 type Rule = { alert: string; expr: string; annotations: { runbook: string } }
 const rules: Rule[] = parse(textOf('chart/files/alerts.yaml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
 const panels: { title: string; targets?: { expr: string }[] }[] = JSON.parse(
-  textOf('dashboards/deployment-watcher.json'),
+  textOf('chart/files/dashboard.json'),
 ).panels
 
 const expressions = [
@@ -92,6 +92,6 @@ describe('alert rules', () => {
     const [file = '', anchor] = annotations.runbook.split('#')
     const headings = [...textOf(file).matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading)
     expect(headings.map((heading) => heading?.toLowerCase())).toContain(anchor)
-    expect(textOf('dashboards/alerts.test.yaml')).toContain(`alertname: ${alert}\n        exp_alerts:\n`)
+    expect(textOf('chart/tests/alerts.test.yaml')).toContain(`alertname: ${alert}\n        exp_alerts:\n`)
   })
 })

@@ -49,17 +49,23 @@ const usual = {
   ingress: {
     enabled: true,
     className: 'nginx',
-    hosts: [{ host: 'watcher.example.com' }],
+    hosts: [{ host: 'watcher.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }, { host: 'other.example.com' }],
     tls: [{ secretName: 'watcher-tls' }],
   },
   podMonitor: { enabled: true, labels: { release: 'prometheus' } },
   persistence: { enabled: true },
+  fullnameOverride: 'argo-watcher',
+  serviceAccount: { create: true, annotations: { team: 'platform' }, automount: false },
+  podDisruptionBudget: { enabled: true, minAvailable: 1 },
+  podSecurityContext: { runAsUser: 1000 },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
 }
 
 test('usual values become ours, and what has no place is named', () => {
   const { values, notes } = convertValues(usual, hostKeys)
   expect(values).toEqual({
-    replicas: 2,
+    fullnameOverride: 'argo-watcher',
+    replicaCount: 2,
     argo: { url: 'https://argocd.example.com', secretName: 'watcher-argo' },
     updater: {
       sshSecretName: 'watcher-git',
@@ -90,10 +96,16 @@ test('usual values become ours, and what has no place is named', () => {
     ingress: {
       enabled: true,
       className: 'nginx',
-      host: 'watcher.example.com',
-      tls: true,
-      tlsSecretName: 'watcher-tls',
+      hosts: [
+        { host: 'watcher.example.com', paths: [{ path: '/', pathType: 'Prefix' }] },
+        { host: 'other.example.com' },
+      ],
+      tls: [{ secretName: 'watcher-tls' }],
     },
+    serviceAccount: { create: true, annotations: { team: 'platform' } },
+    podDisruptionBudget: { enabled: true, minAvailable: 1 },
+    podSecurityContext: { runAsUser: 1000 },
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
   })
   expect(notes.map((note) => note.split(':')[0])).toEqual([
@@ -118,7 +130,6 @@ test('the defaults of its chart stay as they were', () => {
 })
 
 test.for<[string, Record<string, unknown>, string]>([
-  ['two hosts', { ingress: { hosts: [{ host: 'a' }, { host: 'b' }] } }, 'ingress.hosts: the chart serves one host, a'],
   [
     'host keys of its own',
     { updater: { knownHostsConfigMap: 'keys' } },

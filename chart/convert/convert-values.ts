@@ -1,5 +1,5 @@
 import { notesOf, otherNames, refusalsOf } from '../../server/settings/other-names.ts'
-import { fileNames, ownValues, settingNames } from '../generator/chart-values.ts'
+import { settingPlaces } from '../setting-places.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -29,20 +29,15 @@ const defaults = { timeout: 300, commitAuthor: 'argo-watcher', commitEmail: 'arg
 /** Parts that our chart decides by itself, and why. */
 const withoutPlace: Readonly<Record<string, string>> = {
   revisionHistory: 'the chart keeps the default of Kubernetes',
-  healthChecksEnabled: 'probes are part of the chart',
-  healthChecks: 'probes are part of the chart',
-  livenessProbe: 'probes are part of the chart',
-  readinessProbe: 'probes are part of the chart',
-  startupProbe: 'probes are part of the chart',
+  healthChecksEnabled: 'the chart has probes of its own; adjust them by startupProbe, livenessProbe and readinessProbe',
+  healthChecks: 'the chart has probes of its own; adjust them by startupProbe, livenessProbe and readinessProbe',
+  livenessProbe: 'the chart has probes of its own; adjust them by startupProbe, livenessProbe and readinessProbe',
+  readinessProbe: 'the chart has probes of its own; adjust them by startupProbe, livenessProbe and readinessProbe',
+  startupProbe: 'the chart has probes of its own; adjust them by startupProbe, livenessProbe and readinessProbe',
   watcher: 'there is no in-memory state',
   migration: 'each replica migrates before it starts, or a Job with database.ownerSecretName does',
-  serviceAccount: 'the service calls no API of Kubernetes',
   terminationGracePeriodSeconds: 'the chart gives 30 s, of which a stop takes 25',
-  podSecurityContext: 'the chart sets the restricted profile',
-  securityContext: 'the chart sets the restricted profile',
   persistence: 'clones are rebuilt when a Pod starts; dataSizeLimit is their volume',
-  topologySpreadConstraints: 'use affinity',
-  podDisruptionBudget: 'the chart has one',
   mcp: 'there is no MCP server',
 }
 
@@ -93,9 +88,6 @@ export function convertValues(given: Values, knownHosts: string): Conversion {
   if (text('argo.username') !== undefined) notes.push('argo.username: the service signs in with ARGO_TOKEN alone')
   notes.push('image.repository: is required: name the image that you pushed')
 
-  const [host, ...moreHosts] = listOf(at('ingress.hosts')).map((one) => mapOf(one).host)
-  if (moreHosts.length > 0)
-    notes.push(`ingress.hosts: the chart serves one host, ${host}; create an Ingress for the others`)
   if (listOf(at('networkPolicies.additionalRules')).length > 0)
     notes.push('networkPolicies.additionalRules: list the peers in networkPolicy.from')
   if (text(`${updater}.knownHostsConfigMap`) !== undefined)
@@ -107,11 +99,10 @@ export function convertValues(given: Values, knownHosts: string): Conversion {
 
   const extraKnownHosts = listOf(at(`${updater}.extraKnownHosts`)).map(String)
   const isUpdating = text(`${updater}.sshSecretName`) !== undefined
-  const tls = mapOf(listOf(at('ingress.tls'))[0])
   return {
     values: present({
-      nameOverride: text('fullnameOverride') ?? text('nameOverride'),
-      replicas: at('replicaCount'),
+      fullnameOverride: text('fullnameOverride') ?? text('nameOverride'),
+      replicaCount: at('replicaCount'),
       imagePullSecrets: at('imagePullSecrets'),
       argo: part({ url: text('argo.url'), secretName }),
       updater: part({
@@ -133,12 +124,12 @@ export function convertValues(given: Values, knownHosts: string): Conversion {
       files: part(files),
       extraEnv: extraEnv.length === 0 ? undefined : extraEnv,
       service: part({ type: at('service.type'), port: at('service.port') }),
+      serviceAccount: pick('serviceAccount', ['create', 'name', 'annotations']),
       ingress: part({
         enabled: at('ingress.enabled'),
         className: text('ingress.className'),
-        host: at('ingress.enabled') === true ? host : undefined,
-        tls: at('ingress.enabled') === true ? listOf(at('ingress.tls')).length > 0 : undefined,
-        tlsSecretName: tls.secretName,
+        hosts: at('ingress.enabled') === true ? listOf(at('ingress.hosts')).map(ingressHost) : undefined,
+        tls: at('ingress.enabled') === true ? listOf(at('ingress.tls')) : undefined,
         annotations: at('ingress.annotations'),
       }),
       networkPolicy: part({ enabled: at('networkPolicies.enabled') }),
@@ -152,8 +143,17 @@ export function convertValues(given: Values, knownHosts: string): Conversion {
       nodeSelector: at('nodeSelector'),
       tolerations: at('tolerations'),
       affinity: at('affinity'),
+      topologySpreadConstraints: at('topologySpreadConstraints'),
+      podSecurityContext: at('podSecurityContext'),
+      securityContext: at('securityContext'),
+      podDisruptionBudget: pick('podDisruptionBudget', ['enabled', 'minAvailable', 'maxUnavailable']),
     }),
     notes,
+  }
+
+  /** The fields of a value that both charts have. */
+  function pick(name: string, fields: readonly string[]): Values | undefined {
+    return part(Object.fromEntries(Object.entries(mapOf(at(name))).filter(([field]) => fields.includes(field))))
   }
 
   /** A variable of argo-watcher's Pod: a setting of ours, a file of ours, or one for Node. */
@@ -167,14 +167,14 @@ export function convertValues(given: Values, knownHosts: string): Conversion {
     if (otherNames.includes(String(given)) || otherNames.includes(name)) {
       const texts = { [String(given)]: String(value ?? '') }
       notes.push(...refusalsOf(texts), ...notesOf(texts))
-    } else if (settingNames.some((one) => one === name) && value !== undefined) settings[name] = value
-    else if (fileNames.some((one) => one === name)) {
+    } else if (settingPlaces[name] === 'settings' && value !== undefined) settings[name] = value
+    else if (settingPlaces[name] === 'files') {
       if (secret) files[name] = { secretName: secret, ...(key === name ? {} : { key }) }
       else notes.push(`${name}: put its value into a Secret, and name that in files.${name}.secretName`)
-    } else if ((name === 'TZ' || name in ownValues) && value !== undefined && isCarried(name)) own[name] = String(value)
-    else if (name in ownValues) notes.push(`${name}: has a place of its own, ${Object(ownValues)[name]}`)
+    } else if ((name === 'TZ' || name in settingPlaces) && value !== undefined && isCarried(name))
+      own[name] = String(value)
+    else if (name in settingPlaces) notes.push(`${name}: has a place of its own, ${settingPlaces[name]}`)
     else if (name === 'DB_TIMEZONE') return
-    else if (/^(WEBHOOK|MATTERMOST)_/.test(name)) notes.push(`${name}: has no effect`)
     else extraEnv.push({ name, ...present({ value, valueFrom }) })
   }
 }
@@ -186,10 +186,19 @@ const isCarried = (name: string) => carried.includes(name)
 const known: ReadonlySet<string> = new Set([
   ...['replicaCount', 'image', 'imagePullSecrets', 'nameOverride', 'fullnameOverride', 'logLevel', 'argo', 'updater'],
   ...['scheduledLockdown', 'extraEnvs', 'postgres', 'service', 'ingress', 'networkPolicies', 'podMonitor'],
-  ...['resources', 'podAnnotations', 'nodeSelector', 'tolerations', 'affinity'],
+  ...['resources', 'podAnnotations', 'nodeSelector', 'tolerations', 'affinity', 'topologySpreadConstraints'],
+  ...['serviceAccount', 'podSecurityContext', 'securityContext', 'podDisruptionBudget'],
   ...Object.keys(withoutPlace),
 ])
 
+const ingressHost = (given: unknown): Values => {
+  const { host, paths } = mapOf(given)
+  const taken = listOf(paths).map((one) => {
+    const { path, pathType } = mapOf(one)
+    return present({ path, pathType })
+  })
+  return present({ host, paths: taken.length === 0 ? undefined : taken })
+}
 const mapOf = (value: unknown): Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

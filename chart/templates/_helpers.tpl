@@ -1,5 +1,5 @@
 {{- define "deployment-watcher.name" -}}
-{{- .Values.nameOverride | default .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | default .Values.nameOverride | default .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "deployment-watcher.selector" -}}
@@ -24,9 +24,31 @@ labels:
   {{- include "deployment-watcher.labels" . | nindent 2 }}
 {{- end -}}
 
+{{/* A registry is the first part of the name if it has a dot or a port, or is localhost. */}}
 {{- define "deployment-watcher.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with .Values.global.imageRegistry -}}
+{{- $repository = printf "%s/%s" (trimSuffix "/" .) (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $repository "") -}}
+{{- end -}}
 {{- with .Values.image -}}
-{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{ $repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ include "deployment-watcher.text" .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{- define "deployment-watcher.serviceAccountName" -}}
+{{- with .Values.serviceAccount -}}
+{{- .name | default (ternary (include "deployment-watcher.name" $) "" .create) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The hosts of the Ingress with their paths: a list in YAML. */}}
+{{- define "deployment-watcher.ingressHosts" -}}
+{{- $root := list (dict "path" "/") -}}
+{{- with .Values.ingress -}}
+{{- $hosts := list -}}
+{{- if .host }}{{ $hosts = append $hosts (dict "host" .host "paths" $root) }}{{ end -}}
+{{- range .hosts }}{{ $hosts = append $hosts (dict "host" .host "paths" (.paths | default $root)) }}{{ end -}}
+{{- toYaml $hosts -}}
 {{- end -}}
 {{- end -}}
 
@@ -43,7 +65,7 @@ labels:
 {{- define "deployment-watcher.publicUrl" -}}
 {{- with .Values -}}
 {{- if .settings.PUBLIC_URL }}{{ .settings.PUBLIC_URL }}
-{{- else if .ingress.enabled }}{{ ternary "https" "http" .ingress.tls }}://{{ .ingress.host }}
+{{- else if .ingress.enabled }}{{ ternary "https" "http" (not (empty .ingress.tls)) }}://{{ (include "deployment-watcher.ingressHosts" $ | fromYamlArray | first).host }}
 {{- else if .httpRoute.enabled }}https://{{ .httpRoute.host }}
 {{- end -}}
 {{- end -}}
@@ -51,9 +73,12 @@ labels:
 
 {{/* The settings that come from a Secret or a ConfigMap, each with where its text is. */}}
 {{- define "deployment-watcher.files" -}}
-ARGO_TOKEN: { secretName: {{ .Values.argo.secretName | quote }} }
-{{- with .Values.database.secretName }}
-DATABASE_URL: { secretName: {{ . | quote }} }
+ARGO_TOKEN: { secretName: {{ .Values.argo.secretName | quote }}, key: {{ .Values.argo.secretKey | quote }} }
+{{- if .Values.database.secretName }}
+DATABASE_URL: { secretName: {{ .Values.database.secretName | quote }}, key: {{ .Values.database.secretKey | quote }} }
+{{- end }}
+{{- if .Values.database.caSecret }}
+DB_CA_FILE: { secretName: {{ .Values.database.caSecret | quote }}, key: {{ .Values.database.caSecretKey | quote }} }
 {{- end }}
 {{- if .Values.credentials.secretName }}
 {{- range .Values.credentials.fields }}
@@ -113,20 +138,30 @@ affinity:
 {{- end }}
 {{- end -}}
 
-{{- define "deployment-watcher.securityContext" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{/* Each name of a setting that stands where the chart does not read it, with the value that sets it: a list in YAML. */}}
+{{- define "deployment-watcher.misplaced" -}}
+{{- $places := .Files.Get "files/settings.yaml" | fromYaml -}}
+{{- range $group := list "settings" "files" }}
+{{- range $name, $_ := index $.Values $group }}
+{{- $place := index $places $name | default "" }}
+{{- if not $place }}
+- {{ printf "%s.%s: is not a setting: see docs/settings.md" $group $name | quote }}
+{{- else if ne $place $group }}
+- {{ printf "%s.%s: use %s instead" $group $name (include "deployment-watcher.place" (list $place $name)) | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $index, $variable := .Values.extraEnv }}
+{{- $name := ternary $variable.name (trimSuffix "_FILE" $variable.name) (hasKey $places $variable.name) }}
+{{- with index $places $name }}
+- {{ printf "extraEnv[%d]: %s is a setting: use %s instead" $index $variable.name (include "deployment-watcher.place" (list . $name)) | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
-{{- define "deployment-watcher.podSecurityContext" -}}
-runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
-seccompProfile:
-  type: RuntimeDefault
+{{- define "deployment-watcher.place" -}}
+{{- $place := index . 0 -}}
+{{- if has $place (list "settings" "files") }}{{ $place }}.{{ index . 1 }}{{ else }}{{ $place }}{{ end -}}
 {{- end -}}
 
 {{/* What the schema cannot say: everything that is missing or wrong, at once, and before anything is changed. */}}
@@ -142,6 +177,7 @@ seccompProfile:
 {{- if .settings.DB_HOST }}{{ $databases = append $databases "settings.DB_HOST" }}{{ end -}}
 {{- if not $databases }}{{ $issues = append $issues "database.secretName: is required: name the Secret that has the address of PostgreSQL in its field DATABASE_URL" }}{{ end -}}
 {{- if gt (len $databases) 1 }}{{ $issues = append $issues (printf "%s: keep one" (join ", " $databases)) }}{{ end -}}
+{{- if and .database.caSecret .files.DB_CA_FILE }}{{ $issues = append $issues "database.caSecret, files.DB_CA_FILE: keep one" }}{{ end -}}
 {{- if eq (include "deployment-watcher.text" .settings.PORT) (include "deployment-watcher.text" .settings.METRICS_PORT) }}{{ $issues = append $issues "settings.METRICS_PORT: must differ from settings.PORT" }}{{ end -}}
 {{- if and (include "deployment-watcher.isOn" .settings.IDP_REQUIRE_READ_AUTH) (not (include "deployment-watcher.isOn" .settings.IDP_ENABLED)) }}{{ $issues = append $issues "settings.IDP_REQUIRE_READ_AUTH: needs settings.IDP_ENABLED: without it no user can sign in to read" }}{{ end -}}
 {{- $day := "(Mon|Tue|Wed|Thu|Fri|Sat|Sun)" -}}
@@ -156,13 +192,17 @@ seccompProfile:
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- range $kind := list "ingress" "httpRoute" -}}
-{{- with index $.Values $kind -}}
-{{- if and .enabled (not .host) }}{{ $issues = append $issues (printf "%s.host: is required with %s.enabled" $kind $kind) }}{{ end -}}
-{{- end -}}
-{{- end -}}
+{{- if and .ingress.enabled (not (or .ingress.host .ingress.hosts)) }}{{ $issues = append $issues "ingress.host: is required with ingress.enabled" }}{{ end -}}
+{{- if and (kindIs "slice" .ingress.tls) .ingress.tlsSecretName }}{{ $issues = append $issues "ingress.tlsSecretName: has no effect with a list in ingress.tls: name the Secret there" }}{{ end -}}
+{{- if and .httpRoute.enabled (not .httpRoute.host) }}{{ $issues = append $issues "httpRoute.host: is required with httpRoute.enabled" }}{{ end -}}
 {{- if and .httpRoute.enabled (not .httpRoute.parentRefs) }}{{ $issues = append $issues "httpRoute.parentRefs: is required with httpRoute.enabled: name the Gateway" }}{{ end -}}
-{{- if and .ingress.enabled .httpRoute.enabled (ne .ingress.host .httpRoute.host) (not .settings.PUBLIC_URL) }}{{ $issues = append $issues "settings.PUBLIC_URL: is required with two hosts: the one that links name" }}{{ end -}}
+{{- if and .ingress.enabled .httpRoute.enabled (not (has .httpRoute.host (pluck "host" (include "deployment-watcher.ingressHosts" $ | fromYamlArray | first | default dict)))) (not .settings.PUBLIC_URL) }}{{ $issues = append $issues "settings.PUBLIC_URL: is required with two hosts: the one that links name" }}{{ end -}}
 {{- end -}}
+{{- $alerts := list -}}
+{{- range ($.Files.Get "files/alerts.yaml" | fromYaml).groups }}{{ range .rules }}{{ $alerts = append $alerts .alert }}{{ end }}{{ end -}}
+{{- range $alert, $_ := .Values.prometheusRule.rules -}}
+{{- if not (has $alert $alerts) }}{{ $issues = append $issues (printf "prometheusRule.rules.%s: is not an alert of the chart: see docs/alerts.md" $alert) }}{{ end -}}
+{{- end -}}
+{{- $issues = concat $issues (include "deployment-watcher.misplaced" . | fromYamlArray) -}}
 {{- with $issues }}{{ fail (printf "invalid values:\n  - %s" (join "\n  - " .)) }}{{ end -}}
 {{- end -}}

@@ -80,3 +80,15 @@ test('docs/install.md creates the fields of Secrets that the Pods mount, and no 
 test.for(valuesOf('docs/chart.md'))('the values of docs/chart.md are accepted: %j', (values) => {
   expect(renderObjects('least', values).length).toBeGreaterThan(3)
 })
+
+test('the values for OpenShift leave user and group to the SCC, and meet restricted-v2', () => {
+  const values = valuesOf('docs/chart.md').find(({ podSecurityContext }) => podSecurityContext)
+  const [deployment] = renderObjects('least', values).filter(({ kind }) => kind === 'Deployment')
+  const { securityContext, containers, volumes } = Object(deployment?.spec).template.spec
+  expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+  expect(containers).toMatchObject([
+    { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } },
+  ])
+  const allowed = ['name', 'configMap', 'emptyDir', 'projected', 'secret']
+  expect(volumes.flatMap(Object.keys).filter((field: string) => !allowed.includes(field))).toEqual([])
+})

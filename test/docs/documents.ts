@@ -3,9 +3,10 @@ import path from 'node:path'
 
 export const checkout = path.resolve(import.meta.dirname, '../..')
 
-/** What users read: the pages of the root and of docs/, without the records and the specification that tests cite. */
+/** What users read: the pages of the root, of docs/ and of the chart, without the records and the specification that tests cite. */
 export const documents = [
   ...readdirSync(checkout).filter((file) => file.endsWith('.md')),
+  'chart/README.md',
   ...readdirSync(path.join(checkout, 'docs'))
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join('docs', file)),

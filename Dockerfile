@@ -7,8 +7,8 @@ FROM ${NODE_IMAGE}${NODE_DIGEST:+@$NODE_DIGEST} AS base
 # ssh leaves a kept connection behind when it ends; tini collects it. Debian's mirrors drop old versions of packages, so
 # what is installed is pinned by the digest of the base alone.
 # hadolint ignore=DL3008
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini && rm -rf /var/lib/apt/lists/*
-# ssh refuses to run for a user without an entry in /etc/passwd.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git libnss-wrapper openssh-client tini && rm -rf /var/lib/apt/lists/*
+# ssh refuses to run for a user without an entry in /etc/passwd; libnss-wrapper gives one to a user that Kubernetes chose.
 RUN useradd --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin watcher
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -36,7 +36,8 @@ RUN npm ci --omit=dev --omit=optional && npm pkg delete devDependencies optional
 
 FROM base AS service
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 DATA_DIR=/var/cache/deployment-watcher/replica
-RUN install -d -o 10001 -g 10001 /var/cache/deployment-watcher/replica
+# A user that OpenShift chose is in the group 0.
+RUN install -d -o 10001 -g 0 -m 0770 /var/cache/deployment-watcher/replica
 COPY --from=packages /app/node_modules node_modules
 COPY --from=packages /app/sbom.spdx.json sbom.spdx.json
 COPY LICENSE ./

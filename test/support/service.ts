@@ -31,6 +31,8 @@ export type ServiceOptions = {
   readonly databaseUrl?: string
   /** Where the service lies that is run; else here. */
   readonly checkout?: string
+  /** A command that starts the service, such as one that runs it as another user. */
+  readonly through?: readonly string[]
 }
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown }
@@ -56,7 +58,12 @@ export const withoutLimits = {
 }
 
 /** Starts the real service as a process of its own, and waits until it is ready. */
-export async function startService({ settings = {}, databaseUrl, checkout = ownCheckout }: ServiceOptions = {}) {
+export async function startService({
+  settings = {},
+  databaseUrl,
+  checkout = ownCheckout,
+  through = [],
+}: ServiceOptions = {}) {
   await using started = new AsyncDisposableStack()
   const ownerUrl = databaseUrl ?? started.use(await createTestDatabase()).url
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-service-'))
@@ -78,7 +85,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
   const reading =
     'IDP_REQUIRE_READ_AUTH' in settings ? { 'Watcher-Deploy-Token': settings.WATCHER_DEPLOY_TOKEN ?? '' } : undefined
   const logFile = path.join(dataDirectory, 'output.log')
-  const run = () => spawnService(path.join(checkout, 'server', 'main.ts'), environment, logFile)
+  const run = () => spawnService(path.join(checkout, 'server', 'main.ts'), environment, logFile, through)
   const output = () => readFileSync(logFile, 'utf8')
   let child = run()
   started.defer(() => {
@@ -158,14 +165,20 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
 
 type Child = ReturnType<typeof spawnGuarded>
 
-function spawnService(main: string, settings: Readonly<Record<string, string>>, logFile: string): Child {
+function spawnService(
+  main: string,
+  settings: Readonly<Record<string, string>>,
+  logFile: string,
+  through: readonly string[],
+): Child {
   const { PATH, HOME } = process.env // nothing else of the developer's
   const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...settings }
   if (process.env.SERVICE_STARTS) appendFileSync(process.env.SERVICE_STARTS, `${process.env.VITEST_POOL_ID}\n`)
   const log = openSync(logFile, 'a')
+  const [command = process.execPath, ...args] = [...through, process.execPath, ...nodeFlags, main]
   const plan = {
-    command: process.execPath,
-    args: [...nodeFlags, main],
+    command,
+    args,
     env,
     stopSignal: 'TERM',
     stdout: log,

@@ -12,6 +12,7 @@ import { openProcessFolders } from './process-folders.ts'
 import { redactGitText } from './redact-git-text.ts'
 import { type GitEnvironment, type GitResult, runGit } from './run-git.ts'
 import { openSshAccess } from './ssh-access.ts'
+import { openUserEntry } from './user-entry.ts'
 
 type CommandOptions = {
   readonly input?: string | Buffer
@@ -65,7 +66,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   })
   const trimming = setInterval(() => void limit.trim().catch(() => undefined), trimMs).unref()
   const redact = (text: string) => redactGitText(text, writeBackSecrets(settings))
-  const base = {
+  const plain = {
     PATH: searchPath,
     HOME: path.join(secrets, 'home'),
     LC_ALL: 'C',
@@ -74,6 +75,13 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_LITERAL_PATHSPECS: '1',
   }
+  const user = await openUserEntry(secrets, plain)
+  const base = { ...plain, ...user.environment }
+  const ensureFolders = () =>
+    folders
+      .ensure()
+      .then(user.write)
+      .catch((error: unknown) => Promise.reject(machineFailure(error)))
 
   const sshKey = openKeyFile(
     {
@@ -98,7 +106,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   const ssh = openSshAccess(settings, sshKey, secrets, base)
 
   async function environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment> {
-    await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
+    await ensureFolders()
     limit.noteUse(directory)
     const own = { ...base, GIT_DIR: directory }
     if (address === undefined) return { ...own, GIT_ALLOW_PROTOCOL: 'none' }
@@ -136,7 +144,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   }
 
   async function sign<Result>(work: (sign: Sign) => Promise<Result>): Promise<Result> {
-    await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
+    await ensureFolders()
     return withSigner(signingKey, base, work)
   }
 

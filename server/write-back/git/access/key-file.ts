@@ -56,13 +56,15 @@ export function openKeyFile(settings: KeySettings, secrets: string, name: string
       if (key === undefined) return `${setting}: the file cannot be read`
       if (!/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) return `${setting}: the file does not hold a private key`
       await copy()
-      const { exitCode } = await runGit({
+      const { exitCode, stderr } = await runGit({
         program: 'ssh-keygen',
         arguments: ['-y', '-f', copied],
         environment: { ...base, SSH_ASKPASS_REQUIRE: 'force', SSH_ASKPASS: '/bin/false', ...environment() },
         timeoutMs: 10_000,
       })
       if (exitCode === 0) return undefined
+      if (stderr.includes('No user exists for uid'))
+        return `${setting}: OpenSSH requires an entry for the user ${process.getuid?.()} in /etc/passwd: add one, or install libnss-wrapper`
       return passphrase === undefined
         ? `${setting}: the key cannot be read, or it has a passphrase and ${passphraseSetting} is not set`
         : `${passphraseSetting}: the passphrase does not open the key of ${setting}`

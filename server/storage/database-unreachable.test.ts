@@ -5,6 +5,11 @@ const withCode = (code: string) => Object.assign(new Error('failed'), { code })
 
 test.for([
   withCode('ECONNREFUSED'),
+  withCode('SELF_SIGNED_CERT_IN_CHAIN'),
+  withCode('DEPTH_ZERO_SELF_SIGNED_CERT'),
+  withCode('CERT_HAS_EXPIRED'),
+  withCode('ERR_TLS_CERT_ALTNAME_INVALID'),
+  withCode('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
   withCode('57P01'),
   withCode('57P03'),
   withCode('53300'),

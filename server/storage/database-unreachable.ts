@@ -1,6 +1,9 @@
 /** Error codes of Node when no server answers. */
 const networkCodes = /^(?:ECONN(?:REFUSED|RESET|ABORTED)|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)$/
 
+/** Of a certificate that is not trusted: its authority may be changing just now, and DB_CA_FILE is reread. */
+const certificateCodes = /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED|ERR_TLS_CERT_|SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)_)/
+
 /**
  * SQLSTATEs of a server that is starting, stopping, full, or a read-only replica: connection, resources, operator, 25006;
  * of a transaction that it has ended because nothing came, 25P03; and of a lock that another session held, 55P03.
@@ -16,5 +19,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable)
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
-  return networkCodes.test(code) || serverCodes.test(code) || driverTexts.test(error.message)
+  return (
+    [networkCodes, certificateCodes, serverCodes].some((codes) => codes.test(code)) || driverTexts.test(error.message)
+  )
 }

@@ -1,17 +1,6 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute'
-import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'
-import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
-import { Job } from 'kubernetes-models/batch/v1/Job'
-import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress'
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
-import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
-import { Service } from 'kubernetes-models/v1/Service'
-import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readSettings } from '../../server/compose/settings.ts'
 import { definitions, type Name } from '../../server/settings/definitions.ts'
@@ -20,37 +9,16 @@ import {
   type Container,
   chart,
   helm,
-  type KubernetesObject,
   rejectionOf,
   renderContainer,
   renderObjects,
   renderText,
   valueFiles,
 } from './render-chart.ts'
+import { kinds, validate } from './validate-object.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-chart-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-
-const models = {
-  ConfigMap,
-  Deployment,
-  HTTPRoute,
-  Ingress,
-  Job,
-  NetworkPolicy,
-  PodDisruptionBudget,
-  PrometheusRule,
-  Service,
-  ServiceAccount,
-  ServiceMonitor,
-}
-type Kind = keyof typeof models
-
-/** @throws naming each field that breaks the schema of its kind */
-function validate(object: KubernetesObject): void {
-  const Model = models[object.kind as Kind] as unknown as { new (object: unknown): { validate(): void } }
-  new Model(object).validate()
-}
 
 describe.for(valueFiles)('chart/ci/%s-values.yaml', (values) => {
   test('passes helm lint --strict', () => {
@@ -73,8 +41,8 @@ describe.for(valueFiles)('chart/ci/%s-values.yaml', (values) => {
 })
 
 test('there is a value file for each kind of object', () => {
-  const kinds = renderObjects('every-object').map(({ kind }) => kind)
-  expect([...new Set(kinds)].sort()).toEqual(Object.keys(models))
+  const rendered = renderObjects('every-object').map(({ kind }) => kind)
+  expect([...new Set(rendered)].sort()).toEqual(kinds)
 })
 
 test('the migration Job has what the migration reads, and not the token of Argo CD', () => {

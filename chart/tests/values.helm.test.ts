@@ -2,11 +2,13 @@ import type { IPrometheusRule } from '@kubernetes-models/prometheus-operator/mon
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import { describe, expect, test } from 'vitest'
 import { type KubernetesObject, renderObjects } from './render-chart.ts'
+import { kinds, validate } from './validate-object.ts'
 
-/** The first object of this kind: the Service of the metrics is the second. */
+/** The first object of this kind, valid by its schema; the Service of the metrics is the second. */
 function objectOf(kind: string, changes: object): KubernetesObject {
   const object = renderObjects('least', changes).find((one) => one.kind === kind)
   if (object === undefined) throw new Error(`there is no ${kind}`)
+  if (kinds.includes(kind)) validate(object)
   return object
 }
 
@@ -47,7 +49,16 @@ describe('a value reaches the Pods', () => {
     ],
     [
       'topologySpreadConstraints with a selector',
-      { topologySpreadConstraints: [{ topologyKey: 'zone', labelSelector: { matchLabels: { a: 'b' } } }] },
+      {
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'zone',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchLabels: { a: 'b' } },
+          },
+        ],
+      },
       { topologySpreadConstraints: [{ labelSelector: { matchLabels: { a: 'b' } } }] },
     ],
     [

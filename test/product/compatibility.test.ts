@@ -251,27 +251,33 @@ describe('settings', () => {
     [{ GIT_MAX_ATTEMPTS: '5' }, ['GIT_MAX_ATTEMPTS has no effect']],
     [{ GIT_BATCH_WRITEBACK: 'true' }, ['GIT_BATCH_WRITEBACK has no effect']],
     [{ GIT_BATCH_MAX_SIZE: '5' }, ['GIT_BATCH_MAX_SIZE has no effect']],
-    [{ WEBHOOK_ENABLED: 'true' }, ['WEBHOOK_ENABLED: has no effect: name targets in CONFIG_FILE']],
-    [{ MATTERMOST_ENABLED: 'true' }, ['MATTERMOST_ENABLED: has no effect: name targets in CONFIG_FILE']],
-    [
-      { WEBHOOK_ENABLED: 'true', MATTERMOST_ENABLED: 'true' },
-      ['WEBHOOK_ENABLED, MATTERMOST_ENABLED: has no effect: name targets in CONFIG_FILE'],
-    ],
     [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, ['OIDC_TOKEN_VALIDATION_INTERVAL has no effect']],
     [{ STATIC_FILES_PATH: '/static' }, ['STATIC_FILES_PATH has no effect']],
     [{ DEV_ENVIRONMENT: 'true' }, ['DEV_ENVIRONMENT has no effect']],
-    ...[
-      'URL',
-      'CONTENT_TYPE',
-      'FORMAT',
-      'AUTHORIZATION_HEADER_NAME',
-      'AUTHORIZATION_HEADER_VALUE',
-      'ALLOWED_RESPONSE_CODES',
-    ].map((name): [Record<string, string>, string[]] => [{ [`WEBHOOK_${name}`]: '200', WEBHOOK_ENABLED: 'false' }, []]),
-    ...['URL', 'TOKEN', 'CHANNEL_ID', 'FORMAT', 'MENTION_AUTHOR'].map((name): [Record<string, string>, string[]] => [
-      { [`MATTERMOST_${name}`]: 'x', MATTERMOST_ENABLED: 'false' },
+    [
+      {
+        WEBHOOK_ENABLED: 'true',
+        WEBHOOK_URL: 'https://hooks.example/x',
+        WEBHOOK_FORMAT: '{"app":"{{.App}}"}',
+        WEBHOOK_CONTENT_TYPE: 'application/json',
+        WEBHOOK_AUTHORIZATION_HEADER_NAME: 'Authorization',
+        WEBHOOK_AUTHORIZATION_HEADER_VALUE: 'Bearer x',
+        WEBHOOK_ALLOWED_RESPONSE_CODES: '200,202',
+      },
       [],
-    ]),
+    ],
+    [
+      {
+        MATTERMOST_ENABLED: 'true',
+        MATTERMOST_URL: 'https://chat.example',
+        MATTERMOST_TOKEN: 'x',
+        MATTERMOST_CHANNEL_ID: 'c',
+        MATTERMOST_FORMAT: '{{.App}}',
+        MATTERMOST_MENTION_AUTHOR: 'true',
+      },
+      [],
+    ],
+    [{ WEBHOOK_ENABLED: 'false', WEBHOOK_URL: 'https://hooks.example/x', MATTERMOST_ENABLED: 'false' }, []],
     [{ TASK_RETENTION_ENABLED: 'true', TASK_RETENTION_DAYS: '30' }, []],
     [{ STATE_TYPE: 'postgres' }, []],
   ])('%j is taken, with its line in the log: %j', ([given, lines]) =>
@@ -280,6 +286,11 @@ describe('settings', () => {
 
   test.for<[Record<string, string>, string]>([
     [{ STATE_TYPE: 'in-memory' }, 'STATE_TYPE: only postgres is supported: remove it and set DATABASE_URL'],
+    [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_URL: is required with WEBHOOK_ENABLED'],
+    [
+      { MATTERMOST_ENABLED: 'true', MATTERMOST_URL: 'https://chat.example', MATTERMOST_CHANNEL_ID: 'c' },
+      'MATTERMOST_TOKEN: is required with MATTERMOST_ENABLED',
+    ],
     [{ KEYCLOAK_ENABLED: 'true' }, 'is now IDP_ENABLED'],
     [{ KEYCLOAK_URL: 'https://id' }, 'is now IDP_ISSUER_URL'],
     [{ KEYCLOAK_REALM: 'r' }, 'is now a part of IDP_ISSUER_URL'],

@@ -40,7 +40,8 @@ export type Outcome =
   /** `isOpen`: of some it is not known what became of them, or they may still arrive. */
   | { readonly kind: 'resolved'; readonly tip: string; readonly isOpen: boolean }
   | { readonly kind: 'kept'; readonly failed: Failed }
-  | { readonly kind: 'ended' | 'withdrawn' | 'cache_renewed' | 'waited' | 'idle' }
+  | { readonly kind: 'ended'; readonly results: readonly { readonly taskId: string }[] }
+  | { readonly kind: 'withdrawn' | 'cache_renewed' | 'waited' | 'idle' }
 
 /** Of one task. `reason`: what happened to it last, unless `lastReason` has it. `cause`: of that. */
 export type Tries = {
@@ -107,7 +108,8 @@ export function remember(memory: BranchMemory, last: Outcome, nowMs: number, ran
   switch (last.kind) {
     case 'landed': {
       const batchLimit = Math.min(maxBatch, memory.batchLimit * 2)
-      return { ...memory, ...answered, last, tip: undefined, refusals: noRefusals, batchLimit }
+      const tries = without(memory.tries, last.writes)
+      return { ...memory, ...answered, last, tip: undefined, refusals: noRefusals, batchLimit, tries }
     }
     case 'lost_race': {
       const tries = noted(memory, last.writes, ({ losses }) => ({
@@ -136,8 +138,10 @@ export function remember(memory: BranchMemory, last: Outcome, nowMs: number, ran
     case 'read':
     case 'moved':
       return { ...memory, ...answered, last }
-    case 'ended':
-      return finalFailure(memory.last) ? { ...memory, last } : memory
+    case 'ended': {
+      const ended = { ...memory, tries: without(memory.tries, last.results) }
+      return finalFailure(memory.last) ? { ...ended, last } : ended
+    }
     case 'withdrawn':
       return { ...memory, last, tip: undefined }
     case 'cache_renewed':
@@ -198,6 +202,11 @@ function noted(memory: BranchMemory, writes: readonly OpenWrite[], change: (trie
     tries.set(write.taskId, { ...tried, ...change(tried) })
   }
   return tries
+}
+
+const without = (tries: BranchMemory['tries'], over: readonly { readonly taskId: string }[]) => {
+  const ids = new Set(over.map(({ taskId }) => taskId))
+  return new Map([...tries].filter(([taskId]) => !ids.has(taskId)))
 }
 
 const halfOf = (writes: readonly OpenWrite[]): number => Math.max(1, Math.floor(writes.length / 2))

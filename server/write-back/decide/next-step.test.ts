@@ -407,7 +407,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     {
       says: 'end only what was open then',
       open: [aWrite('next')],
-      after: [failed('host_key'), { kind: 'ended' }],
+      after: [failed('host_key'), { kind: 'ended', results: [] }],
       does: 'push next',
     },
   ],
@@ -481,3 +481,9 @@ test.for([
     expect(isTooLate(writes, newMemory, nowMs, nowMs + 6_100)).toBe(isLate)
   },
 )
+
+test('what is known of a write goes with it', () => {
+  const raced = [lostRace(one, other)]
+  expect([...memoryAfter([...raced, landed(one)]).tries.keys()]).toEqual(['other'])
+  expect([...memoryAfter([...raced, { kind: 'ended', results: [other] }]).tries.keys()]).toEqual(['one'])
+})

@@ -76,7 +76,7 @@ export function createStepPerformer(queue: WriteQueue, repository: GitRepository
   async function perform(step: Step, readAtMs: number): Promise<Outcome | undefined> {
     switch (step.kind) {
       case 'end':
-        return (await record(step.results)) ? { kind: 'ended' } : undefined
+        return (await record(step.results)) ? { kind: 'ended', results: step.results } : undefined
       case 'push':
         times.began(step.batch)
         return pushBatch(queue, repository, { ...deps, record, publish }, { ...step, memory, readAtMs })

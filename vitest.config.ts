@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: [
-            'proof/{histories,mutants,system-histories}/*.test.ts',
+            'proof/{histories,mutants,system-histories,values}/*.test.ts',
             'test/**/*.test.ts',
             '{launcher,server,simulator}/**/*.{db,git}.test.ts',
           ],

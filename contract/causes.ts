@@ -161,8 +161,8 @@ export const causes = {
     status: 'failed',
     headline: 'The commit did not change the tag in the manifests',
     nextSteps: [
-      platformTeam('Check that a source of the application reads the folder of the override file.'),
-      platformTeam('Check that the annotation manifest-generate-paths includes that folder.'),
+      platformTeam('Check that a source of the application reads the file of the commit.'),
+      platformTeam('Check that the annotation manifest-generate-paths includes that file.'),
       developer('Check that the chart or kustomization uses what the annotations of the application name.'),
     ],
   },
@@ -325,10 +325,19 @@ export const causes = {
   },
   override_file_invalid: {
     status: 'failed',
-    headline: 'The override file cannot be edited',
-    past: 'The override file could not be edited',
+    headline: 'The file for the tag cannot be edited',
+    past: 'The file for the tag could not be edited',
     nextSteps: [
       developer('Correct the file that the message names in the GitOps repository, then submit the deployment again.'),
+    ],
+  },
+  values_key_missing: {
+    status: 'failed',
+    headline: 'The file for the tag has no such key',
+    past: 'The file for the tag had no such key',
+    nextSteps: [
+      developer('Add the key to the file that the message names, or correct the annotation that names the key.'),
+      submitAgain,
     ],
   },
   no_replica: {
@@ -361,6 +370,7 @@ export const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
   'git_unreachable',
   'cache_unusable',
   'override_file_invalid',
+  'values_key_missing',
   'no_credential',
   'not_followed',
 ])

@@ -11,6 +11,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   api: ['node', 'proof/api/main.ts'],
   image: ['vitest', 'run', '--project', 'image'],
   attack: ['node', 'proof/attack/main.ts'],
+  values: ['node', 'proof/values/main.ts'],
 }
 
 /** `npm run proof [-- <part> [argument …]]`: all parts one after the other, or one; ends with 1 if one fails. */
@@ -25,6 +26,10 @@ for (const [name, [program = '', ...args]] of Object.entries(parts)) {
   console.log(`\n== ${name}`)
   if (name === 'image' && spawnSync('docker', ['info']).status !== 0) {
     console.log('not run: no Docker answers')
+    continue
+  }
+  if (name === 'values' && rest.length === 0) {
+    console.log('not run: it needs a folder of YAML files')
     continue
   }
   const options = { cwd: root, env: { ...process.env, PATH }, stdio: 'inherit' } as const

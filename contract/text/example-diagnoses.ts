@@ -188,7 +188,12 @@ const examples: Readonly<Record<Cause, Example>> = {
     'nothing was committed before the timeout: git.example cannot be reached: ssh: connect to host git.example port 22: Connection refused',
   ),
   cache_unusable: refused('the cache cannot be written: No space left on device'),
-  override_file_invalid: refused('deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters'),
+  override_file_invalid: refused(
+    'the file deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters',
+  ),
+  values_key_missing: refused(
+    'the file deploy/shop/values-prod.yaml has no image.tag: the nearest that exists is image, with repository, pullPolicy',
+  ),
   no_replica: {},
 }
 

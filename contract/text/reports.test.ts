@@ -137,11 +137,11 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     `),
   commit_without_effect: (report) =>
     expect(report).toMatchInlineSnapshot(`
-    "The commit did not change the tag in the manifests: the manifests still declare registry.example/shop:1.0.0 [commit_without_effect]
-    Next step 1 (platform team): Check that a source of the application reads the folder of the override file.
-    Next step 2 (platform team): Check that the annotation manifest-generate-paths includes that folder.
-    Next step 3 (developer): Check that the chart or kustomization uses what the annotations of the application name."
-  `),
+      "The commit did not change the tag in the manifests: the manifests still declare registry.example/shop:1.0.0 [commit_without_effect]
+      Next step 1 (platform team): Check that a source of the application reads the file of the commit.
+      Next step 2 (platform team): Check that the annotation manifest-generate-paths includes that file.
+      Next step 3 (developer): Check that the chart or kustomization uses what the annotations of the application name."
+    `),
   not_followed: (report) =>
     expect(report).toMatchInlineSnapshot(`
       "The application does not follow a branch to commit to: no source of the application follows the branch "release" [not_followed]
@@ -283,9 +283,17 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     `),
   override_file_invalid: (report) =>
     expect(report).toMatchInlineSnapshot(`
-      "The override file cannot be edited: deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters [override_file_invalid]
+      "The file for the tag cannot be edited: the file deploy/shop/.argocd-source-shop.yaml must have a list under helm.parame… [override_file_invalid]
+      Message: the file deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters
       Next step 1 (developer): Correct the file that the message names in the GitOps repository, then submit the deployment again."
     `),
+  values_key_missing: (report) =>
+    expect(report).toMatchInlineSnapshot(`
+    "The file for the tag has no such key: the file deploy/shop/values-prod.yaml has no image.tag: the nearest that exists i… [values_key_missing]
+    Message: the file deploy/shop/values-prod.yaml has no image.tag: the nearest that exists is image, with repository, pullPolicy
+    Next step 1 (developer): Add the key to the file that the message names, or correct the annotation that names the key.
+    Next step 2 (developer): Then submit the deployment again."
+  `),
   no_replica: (report) =>
     expect(report).toMatchInlineSnapshot(`
       "The deployment timed out while no replica watched it [no_replica]

@@ -89,6 +89,8 @@ function readSource(source: unknown): ApplicationSource {
       value: textAt(parameter, 'value') ?? '',
       forceString: isTrueAt(parameter, 'forceString'),
     })),
+    helmValueFiles: textsAt(helm, 'valueFiles'),
+    helmInlineValues: { object: objectAt(helm, 'valuesObject'), text: textAt(helm, 'values') ?? '' },
     kustomizeImages: textsAt(objectAt(source, 'kustomize'), 'images'),
   }
 }

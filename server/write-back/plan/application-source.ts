@@ -1,3 +1,5 @@
+import type { OverrideEntry } from '../edit/file-edit.ts'
+
 /** One source of an application, as far as the write-back reads it. */
 export type ApplicationSource = {
   readonly repository: string
@@ -8,15 +10,13 @@ export type ApplicationSource = {
   readonly chart: string | undefined
   readonly ref: string | undefined
   readonly helmParameters: readonly OverrideEntry[]
+  /** As the source spells them, later ones win. */
+  readonly helmValueFiles: readonly string[]
+  /** `helm.valuesObject` and the YAML of `helm.values`; they win over the files. */
+  readonly helmInlineValues: { readonly object: unknown; readonly text: string }
   /** Entries of `kustomize.images`. */
   readonly kustomizeImages: readonly string[]
 }
-
-/** What renders a source, where an override file can set tags for it. */
-export type SourceTool = 'helm' | 'kustomize'
-
-/** A Helm parameter; or an entry of `kustomize.images`: by the name it finds its image by, the value is the whole entry. */
-export type OverrideEntry = { readonly name: string; readonly value: string; readonly forceString: boolean }
 
 /** An application, as far as the write-back reads it. */
 export type WriteBackApplication = {
@@ -27,4 +27,9 @@ export type WriteBackApplication = {
   readonly isMultiSource: boolean
   /** What each source was found to be, such as `Helm` or `Kustomize`, in the order of `sources`; none or '': not known. */
   readonly sourceTypes: readonly string[]
+}
+
+/** undefined: not known. */
+export function typeOf(source: ApplicationSource, { sources, sourceTypes }: WriteBackApplication): string | undefined {
+  return sourceTypes[sources.indexOf(source)] || undefined
 }

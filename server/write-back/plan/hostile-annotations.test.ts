@@ -44,6 +44,8 @@ const source = {
   chart: undefined,
   ref: undefined,
   helmParameters: [],
+  helmValueFiles: [],
+  helmInlineValues: { object: {}, text: '' },
   kustomizeImages: [],
 }
 /** Of an application all of whose annotations are good but this one. */

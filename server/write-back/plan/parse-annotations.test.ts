@@ -20,8 +20,8 @@ describe('the annotations of an application (spec 2.6)', () => {
       managed: true,
       issues: [],
       managedImages: [
-        { alias: 'app', image: 'registry.example/shop', tag: { kind: 'parameter', name: 'image.tag' } },
-        { alias: 'job', image: 'registry.example/job', tag: { kind: 'parameter', name: 'jobs[0].image\\.tag' } },
+        { alias: 'app', image: 'registry.example/shop', tag: { kind: 'place', name: 'image.tag' } },
+        { alias: 'job', image: 'registry.example/job', tag: { kind: 'place', name: 'jobs[0].image\\.tag' } },
       ],
       writeBackFilename: 'tags.yaml',
       fireAndForget: true,
@@ -39,7 +39,7 @@ describe('the annotations of an application (spec 2.6)', () => {
       'argo-watcher/a.helm.image-tag': 'image.tag',
     })
     expect(annotations.managed).toBe(true)
-    expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'parameter' } }])
+    expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'place' } }])
   })
 
   test.for(['True', '1', 'yes', 'TRUE', ' true'])(
@@ -123,10 +123,10 @@ describe('the annotations of an application (spec 2.6)', () => {
       'watcher/c.helm.image-tag': 'image.tag',
     })
     expect(annotations).toMatchObject({ issues: [], notes: [] })
-    expect(annotations.managedImages.map(({ tag }) => tag)).toEqual([
-      { kind: 'kustomize_image', name: 'localhost:5000/shop' },
-      { kind: 'kustomize_image', name: 'registry.example/job' },
-      { kind: 'parameter', name: 'image.tag' },
+    expect(annotations.managedImages.map(({ tag }) => tag)).toMatchObject([
+      { kind: 'place', name: 'localhost:5000/shop', annotation: { tool: 'kustomize' } },
+      { kind: 'place', name: 'registry.example/job', annotation: { tool: 'kustomize' } },
+      { kind: 'place', name: 'image.tag', annotation: { tool: 'helm' } },
     ])
   })
 

@@ -3,16 +3,22 @@ import { quote } from '../../../contract/fields.ts'
 import { type NotificationEvent, notificationEvents } from '../../../contract/text/notification-text.ts'
 import { durationForm, parseDuration } from '../../../contract/text/parse-duration.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
-import { isImageName } from './kustomize-image.ts'
+import { isImageName } from '../edit/kustomize-image.ts'
+import { parseValuePath } from '../edit/value-path.ts'
+import {
+  type PlaceAnnotation,
+  placeAnnotations,
+  placeSuffixes,
+  readTarget,
+  type WriteBackTarget,
+} from './write-back-target.ts'
 
 /** An alias of an image and where its annotation puts the tag, or what is wrong with that annotation. */
 export type ManagedImage = {
   readonly alias: string
   readonly image: string
   readonly tag:
-    | { readonly kind: 'parameter'; readonly name: string }
-    /** By the name that the kustomization has for it. */
-    | { readonly kind: 'kustomize_image'; readonly name: string }
+    | { readonly kind: 'place'; readonly annotation: PlaceAnnotation; readonly name: string }
     | { readonly kind: 'invalid'; readonly reason: string }
 }
 
@@ -28,6 +34,7 @@ export type ApplicationAnnotations = {
   readonly writeBackBranch: string | undefined
   readonly writeBackPath: string | undefined
   readonly writeBackFilename: string | undefined
+  readonly writeBackTarget: WriteBackTarget
   readonly fireAndForget: boolean
   readonly skipImageValidation: boolean
   /** undefined: the setting decides. */
@@ -49,9 +56,8 @@ type TargetsOfApplication = {
 const maxManagedImages = 200
 const aliasGrammar = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/
 const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
-const parameterSegment = /^(?:[A-Za-z0-9_/-]|\\\.)+(?:\[\d{1,4}\])*$/
-const parameterGrammar =
-  'a Helm value path is up to 20 names joined by dots, such as image.tag or list[0].tag, of letters, digits, _ - / and \\.'
+const keyGrammar = /^(?:[A-Za-z0-9_/-]|\\\.)+$/
+const pathGrammar = 'up to 20 names joined by dots, such as image.tag or list[0].tag, of letters, digits, _ - / and \\.'
 
 /** Reads the annotations under the first of `prefixes` that has each. Never throws: whatever is wrong is in the answer. */
 export function parseAnnotations(
@@ -61,15 +67,20 @@ export function parseAnnotations(
   const read = (name: string) => prefixes.map((prefix) => annotations.get(prefix + name)).find((v) => v !== undefined)
   const notes = unknownAnnotations(annotations.keys(), prefixes)
   const flag = (name: string) => readFlag(name, read(name), notes)
-  const { images, issues } = readManagedImages(read('managed-images'), read)
+  const { target, issue } = readTarget(read('write-back-target'))
+  const { images, issues } = readManagedImages(read('managed-images'), read, target)
+  const filename = read('write-back-filename')
+  const targetIssues =
+    issue ?? (filename !== undefined && target.kind !== 'override' ? filenameBesideTarget : undefined)
   return {
     managed: flag('managed') === true,
     managedImages: images,
-    issues,
+    issues: [...(targetIssues === undefined ? [] : [targetIssues]), ...issues],
     writeBackRepository: read('write-back-repo'),
     writeBackBranch: read('write-back-branch'),
     writeBackPath: read('write-back-path'),
-    writeBackFilename: read('write-back-filename'),
+    writeBackFilename: filename,
+    writeBackTarget: target,
     fireAndForget: flag('fire-and-forget') === true,
     skipImageValidation: flag('skip-image-validation') === true,
     acceptSuspended: flag('accept-suspended'),
@@ -80,6 +91,8 @@ export function parseAnnotations(
   }
 }
 
+const filenameBesideTarget = 'write-back-filename names an override file, so it may not stand beside write-back-target'
+
 const knownNames = [
   'managed',
   'managed-images',
@@ -87,6 +100,7 @@ const knownNames = [
   'write-back-branch',
   'write-back-path',
   'write-back-filename',
+  'write-back-target',
   'fire-and-forget',
   'skip-image-validation',
   'accept-suspended',
@@ -95,8 +109,6 @@ const knownNames = [
   'notify',
   'notify-on',
 ]
-const tagSuffix = '.helm.image-tag'
-const imageNameSuffix = '.kustomize.image-name'
 /** Limits the notes about one application: the first ones are enough to find the mistake. */
 const maxUnknown = 10
 
@@ -112,7 +124,7 @@ function unknownAnnotations(names: Iterable<string>, prefixes: readonly string[]
   })
 }
 
-const isOfAlias = (name: string) => name.endsWith(tagSuffix) || name.endsWith(imageNameSuffix)
+const isOfAlias = (name: string) => placeSuffixes.some((suffix) => name.endsWith(`.${suffix}`))
 
 /** Only "true" switches on. "false" and "" are quiet; any other value is ignored with a note. */
 function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
@@ -174,6 +186,7 @@ type ReadAnnotation = (name: string) => string | undefined
 function readManagedImages(
   list: string | undefined,
   read: ReadAnnotation,
+  target: WriteBackTarget,
 ): { images: readonly ManagedImage[]; issues: readonly string[] } {
   if (list === undefined) return { images: [], issues: [] }
   const entries = list.split(',')
@@ -186,7 +199,7 @@ function readManagedImages(
   for (const entry of entries) {
     const parsed = readEntry(entry, seen)
     if (parsed.kind === 'invalid') issues.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
-    else images.push({ ...parsed.entry, tag: readTagPlace(parsed.entry, read) })
+    else images.push({ ...parsed.entry, tag: readTagPlace(parsed.entry, read, target) })
   }
   return { images, issues }
 }
@@ -217,42 +230,59 @@ function isAlias(alias: string): boolean {
   return aliasGrammar.test(alias) && !alias.includes('..') && !reservedNames.has(alias)
 }
 
-function readTagPlace({ alias, image }: Entry, read: ReadAnnotation): ManagedImage['tag'] {
-  const helm = alias + tagSuffix
-  const kustomize = alias + imageNameSuffix
-  const path = read(helm)?.trim()
-  const imageName = read(kustomize)?.trim()
-  if (path !== undefined && imageName !== undefined) {
-    return invalid(`alias ${quote(alias)} has the annotations ${helm} and ${kustomize}: only one of them is allowed`)
+/** Exactly one annotation, and one that the target takes. */
+function readTagPlace({ alias, image }: Entry, read: ReadAnnotation, target: WriteBackTarget): ManagedImage['tag'] {
+  const allowed = placeAnnotations[target.kind]
+  const wanted = allowed.map(({ suffix }) => `${alias}.${suffix}`).join(' or ')
+  const [suffix, ...others] = placeSuffixes.filter((one) => read(`${alias}.${one}`) !== undefined)
+  if (suffix === undefined) return invalid(`missing annotation ${wanted} for alias ${quote(alias)}`)
+  if (others.length > 0) {
+    const all = [suffix, ...others].map((one) => `${alias}.${one}`).join(' and ')
+    return invalid(`alias ${quote(alias)} has the annotations ${all}: only one of them is allowed`)
   }
-  if (path !== undefined) return readTagParameter(helm, path)
-  if (imageName !== undefined) return readImageName(kustomize, imageName, image)
-  return invalid(`missing annotation ${helm} or ${kustomize} for alias ${quote(alias)}`)
+  const annotation = allowed.find((one) => one.suffix === suffix)
+  const name = `${alias}.${suffix}`
+  if (annotation === undefined) {
+    const needed =
+      target.kind === 'override' ? 'needs a write-back-target' : `does not fit write-back-target ${target.kind}`
+    return invalid(`annotation ${name} ${needed}: ${wanted} is read`)
+  }
+  const value = read(name)?.trim() ?? ''
+  return annotation.names === 'image'
+    ? readImageName(annotation, name, value, image)
+    : readPath(annotation, name, value)
 }
 
 const invalid = (reason: string) => ({ kind: 'invalid', reason }) as const
 
-function readImageName(annotation: string, name: string, image: string): ManagedImage['tag'] {
+function readImageName(annotation: PlaceAnnotation, full: string, name: string, image: string): ManagedImage['tag'] {
   if (!isImageName(name)) {
     return invalid(
-      `annotation ${annotation} is ${quote(name)}: must be the name of an image as the kustomization has it, without a tag`,
+      `annotation ${full} is ${quote(name)}: must be the name of an image as the kustomization has it, without a tag`,
     )
   }
   if (!isImageName(image))
-    return invalid(`annotation ${annotation} is for ${quote(image)}, which cannot be the name of an image`)
-  return { kind: 'kustomize_image', name }
+    return invalid(`annotation ${full} is for ${quote(image)}, which cannot be the name of an image`)
+  return { kind: 'place', annotation, name }
 }
 
-function readTagParameter(annotation: string, path: string): ManagedImage['tag'] {
-  if (isParameterPath(path)) return { kind: 'parameter', name: path }
-  return invalid(`annotation ${annotation} is ${quote(path)}: ${parameterGrammar}`)
+function readPath(annotation: PlaceAnnotation, full: string, path: string): ManagedImage['tag'] {
+  if (isPath(path, annotation.tool !== 'helm')) return { kind: 'place', annotation, name: path }
+  const inFile = annotation.tool === 'helm' ? '' : ', [name=value] picks from a list'
+  const what = annotation.suffix.startsWith('helm.') ? 'a Helm value path' : 'a path in the file'
+  return invalid(`annotation ${full} is ${quote(path)}: ${what} is ${pathGrammar}${inFile}`)
 }
 
-function isParameterPath(path: string): boolean {
-  if (path.length > 512) return false
-  const segments = path.split(/(?<!\\)\./)
+/** Helm itself cannot pick from a list by a value. */
+function isPath(path: string, mayMatch: boolean): boolean {
+  const steps = path.length > 512 ? undefined : parseValuePath(path)
+  const keys = steps?.filter(({ kind }) => kind === 'key') ?? []
   return (
-    segments.length <= 20 &&
-    segments.every((segment) => parameterSegment.test(segment) && !reservedNames.has(segment.replace(/\[.*$/, '')))
+    steps !== undefined &&
+    keys.length <= 20 &&
+    steps.every((step) => {
+      if (step.kind === 'key') return keyGrammar.test(step.text.replace(/^\./, '')) && !reservedNames.has(step.key)
+      return step.kind === 'index' || (mayMatch && /^[ -~]+$/.test(step.value) && keyGrammar.test(step.key))
+    })
   )
 }

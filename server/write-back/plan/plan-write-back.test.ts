@@ -50,6 +50,8 @@ function aSource(source: Partial<ApplicationSource> = {}): ApplicationSource {
     chart: undefined,
     ref: undefined,
     helmParameters: [],
+    helmValueFiles: [],
+    helmInlineValues: { object: {}, text: '' },
     kustomizeImages: [],
     ...source,
   }
@@ -163,13 +165,13 @@ describe('an image of a kustomization', () => {
       what: 'two images of one name',
       images: two,
       others: { ...withJob, 'watcher/job.kustomize.image-name': 'shop' },
-      says: 'two images of the task share the Kustomize image shop',
+      says: 'two images of the task share the place shop',
     },
     {
       what: 'a Helm parameter beside it',
       images: two,
       others: { ...withJob, 'watcher/job.helm.image-tag': 'job.tag' },
-      says: '.helm.image-tag and .kustomize.image-name',
+      says: 'annotations for Helm and for Kustomize',
     },
     {
       what: 'both annotations for one alias',
@@ -201,6 +203,7 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
         tool: 'helm',
         entries: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
         sourceEntries: [],
+        filesBeside: ['apps/shop/.argocd-source.yaml'],
         message: `watcher(shop): update image tag\n\nWatcher-Task: ${task.id}\n`,
       },
       warnings: [],

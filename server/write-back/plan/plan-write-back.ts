@@ -1,16 +1,27 @@
 import { distance } from 'fastest-levenshtein'
 import { quote } from '../../../contract/fields.ts'
 import type { Image } from '../../../contract/task.ts'
-import type { ApplicationSource, OverrideEntry, SourceTool, WriteBackApplication } from './application-source.ts'
+import type { FileKind } from '../edit/editors.ts'
+import type { OverrideEntry } from '../edit/file-edit.ts'
+import { isTag, kustomizeImage } from '../edit/kustomize-image.ts'
+import type { PlannedEntry } from '../edit/planned-entry.ts'
+import type { WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
-import { isTag, kustomizeImage, nameOfKustomizeImage } from './kustomize-image.ts'
+import { fileTarget } from './file-target.ts'
+import { overrideTarget } from './override-target.ts'
 import { type ApplicationAnnotations, type ManagedImage, parseAnnotations } from './parse-annotations.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
-import { checkFileName, manifestPathWarnings } from './repository-path.ts'
+import { manifestPathWarnings } from './repository-path.ts'
 import { type RejectedWriteBack, refused } from './write-back-outcome.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
-import { addressNotAllowed, writeTargetByAnnotations, writeTargetBySource } from './write-target.ts'
+import {
+  addressNotAllowed,
+  type WriteTarget,
+  writeTargetByAnnotations,
+  writeTargetByRef,
+  writeTargetBySource,
+} from './write-target.ts'
 
 /** Which tag of which image goes where. Stored with the pending write, so it holds plain data only. */
 export type WriteBackPlan = {
@@ -21,16 +32,17 @@ export type WriteBackPlan = {
   readonly address: string
   /** `HEAD`: the remote's default branch. */
   readonly branch: string
-  /** The override file, from the root of the repository. */
+  /** From the root of the repository. */
   readonly file: string
-  readonly tool: SourceTool
+  /** What the file is. */
+  readonly tool: FileKind
   readonly entries: readonly PlannedEntry[]
   /** Those of the source itself: a list in the override file replaces them, so it has to repeat them. */
   readonly sourceEntries: readonly OverrideEntry[]
+  /** Override files that Argo CD reads besides, from the root of the repository. */
+  readonly filesBeside?: readonly string[]
   readonly message: string
 }
-
-type PlannedEntry = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
   | {
@@ -63,19 +75,17 @@ export function planWriteBack(
   if (annotations.issues.length > 0) return refused('annotation_invalid', annotations.issues.join('; '))
   const planned = entriesOf(task.images, annotations)
   if (planned.kind === 'refused') return planned
-  if (planned.tool === undefined) return noAlias(task, application, annotations, settings)
-  const place = application.isMultiSource
-    ? writeTargetByAnnotations(application, annotations)
-    : writeTargetBySource(application.sources[0])
+  if (planned.kind === 'none') return noAlias(task, application, annotations, settings)
+  const place = placeOf(application, annotations)
   if (place.kind === 'refused') return place
-  const type = place.reader && application.sourceTypes[application.sources.indexOf(place.reader)]
-  if (type !== undefined && type !== '' && type !== sourceTypeOf[planned.tool]) {
-    return otherType(place.directory, type, planned.tool)
-  }
+  const { writeBackTarget: target } = annotations
+  const file =
+    target.kind === 'override'
+      ? overrideTarget(place, planned.tool, application, annotations, settings)
+      : fileTarget(target, place, planned.entries, application, settings)
+  if (file.kind === 'refused') return file
   const access = checkAccess(place.repository, application.isMultiSource, settings)
   if (access.kind === 'refused') return access
-  const file = overrideFile(place.directory, application, annotations, settings)
-  if (file.kind === 'refused') return file
   const message = commitMessage(task, settings)
   return {
     kind: 'write',
@@ -87,15 +97,15 @@ export function planWriteBack(
       file: file.path,
       tool: planned.tool,
       entries: planned.entries,
-      sourceEntries: place.reader ? sourceEntries(place.reader, planned.tool) : [],
+      sourceEntries: file.sourceEntries,
+      filesBeside: file.beside,
       message: message.text,
     },
     messageFailure: message.failure,
     warnings: [
       ...(message.failure ? [`COMMIT_MESSAGE_FORMAT failed, default message used: ${message.failure.message}`] : []),
-      ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
+      ...file.warnings,
       ...manifestPathWarnings(application, file.path),
-      ...namesakeWarnings(application, annotations, file.path),
     ],
   }
 }
@@ -135,65 +145,61 @@ function findNearestAlias(image: string, managed: readonly ManagedImage[]): Mana
   return managed.toSorted((a, b) => edits(a) - edits(b))[0]
 }
 
-const sourceTypeOf = { helm: 'Helm', kustomize: 'Kustomize' } as const satisfies Record<SourceTool, string>
-const typeWords = {
-  helm: ['a Helm chart', 'Helm parameters'],
-  kustomize: ['a kustomization', 'Kustomize images'],
-} as const satisfies Record<SourceTool, readonly [string, string]>
-
-/** With a section of another tool in its override file the delivery controller could not render it any more. */
-function otherType(directory: string, type: string, tool: SourceTool): RejectedWriteBack {
-  const [needed, entries] = typeWords[tool]
-  const source = `the source in the directory ${quote(directory || '.')} is of type ${type}, not ${needed}`
-  return refused('annotation_invalid', `managed-images: ${source}, and ${entries} would break the application`)
+function placeOf(
+  application: WriteBackApplication,
+  annotations: ApplicationAnnotations,
+): WriteTarget | RejectedWriteBack {
+  const { writeBackTarget: target } = annotations
+  if (target.kind !== 'override' && target.path.startsWith('$')) return writeTargetByRef(application, target.path)
+  return application.isMultiSource
+    ? writeTargetByAnnotations(application, annotations)
+    : writeTargetBySource(application.sources[0])
 }
 
 type Planned =
-  | { readonly kind: 'entries'; readonly tool: SourceTool | undefined; readonly entries: readonly PlannedEntry[] }
+  | { readonly kind: 'entries'; readonly tool: FileKind; readonly entries: readonly PlannedEntry[] }
+  | { readonly kind: 'none' }
   | RejectedWriteBack
 
 /** Every alias of every wanted image (spec 2.6, rule 3). Two aliases may share an entry only for the same tag. */
 function entriesOf(images: readonly Image[], { managedImages }: ApplicationAnnotations): Planned {
   const byName = new Map<string, PlannedEntry>()
-  const tools = new Set<SourceTool>()
+  const tools = new Set<FileKind>()
   for (const wanted of images) {
     for (const managed of managedImages.filter(({ image }) => image === wanted.image)) {
       const planned = entryOf(managed, wanted)
       if (planned.kind === 'refused') return planned
       const { tool, entry } = planned
       if ((byName.get(entry.name)?.value ?? entry.value) !== entry.value) {
-        const shared = tool === 'helm' ? 'parameter' : 'Kustomize image'
-        return refused('annotation_invalid', `two images of the task share the ${shared} ${entry.name}`)
+        return refused('annotation_invalid', `two images of the task share the place ${entry.name}`)
       }
       byName.set(entry.name, entry)
       tools.add(tool)
     }
   }
   if (tools.size > 1) return refused('annotation_invalid', twoTools)
-  return { kind: 'entries', tool: [...tools][0], entries: [...byName.values()] }
+  const [tool] = tools
+  return tool === undefined ? { kind: 'none' } : { kind: 'entries', tool, entries: [...byName.values()] }
 }
 
 const twoTools =
-  'the images of the task have annotations .helm.image-tag and .kustomize.image-name: one override file takes only one kind'
+  'the images of the task have annotations for Helm and for Kustomize: one override file takes only one kind'
 
 type PlannedAlias =
-  | { readonly kind: 'entry'; readonly tool: SourceTool; readonly entry: PlannedEntry }
+  | { readonly kind: 'entry'; readonly tool: FileKind; readonly entry: PlannedEntry }
   | RejectedWriteBack
 
 function entryOf({ alias, tag: place }: ManagedImage, { image, tag }: Image): PlannedAlias {
   if (place.kind === 'invalid') return refused('annotation_invalid', place.reason)
-  const { name } = place
-  if (place.kind === 'parameter') return { kind: 'entry', tool: 'helm', entry: { name, value: tag, image } }
-  if (!isTag(tag)) {
-    const annotation = `${alias}.kustomize.image-name`
-    return refused('annotation_invalid', `annotation ${annotation}: Kustomize cannot set the tag ${quote(tag)}`)
+  const { name, annotation } = place
+  const { tool, suffix, isReference } = annotation
+  if (annotation.names === 'image' && !isTag(tag)) {
+    const reason = `annotation ${alias}.${suffix}: Kustomize cannot set the tag ${quote(tag)}`
+    return refused('annotation_invalid', reason)
   }
-  return { kind: 'entry', tool: 'kustomize', entry: { name, value: kustomizeImage(name, image, tag), image } }
-}
-
-function sourceEntries({ helmParameters, kustomizeImages }: ApplicationSource, tool: SourceTool) {
-  if (tool === 'helm') return helmParameters
-  return kustomizeImages.map((value) => ({ name: nameOfKustomizeImage(value), value, forceString: false }))
+  if (isReference) return { kind: 'entry', tool, entry: { name, value: `${image}:${tag}`, image, isReference } }
+  const value = tool === 'kustomize' ? kustomizeImage(name, image, tag) : tag
+  return { kind: 'entry', tool, entry: { name, value, image } }
 }
 
 type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryAddress } | RejectedWriteBack
@@ -215,35 +221,4 @@ function missingSetting(address: RepositoryAddress, settings: WriteBackSettings)
   if (settings.sshKeyPath === undefined)
     return `SSH_KEY_PATH is not set, so nothing can be committed to ${address.host}`
   return `SSH_KNOWN_HOSTS is not set, so the host key of ${address.host} cannot be checked`
-}
-
-function overrideFile(
-  directory: string,
-  application: WriteBackApplication,
-  annotations: ApplicationAnnotations,
-  settings: WriteBackSettings,
-): { kind: 'file'; path: string } | RejectedWriteBack {
-  const name = annotations.writeBackFilename ?? overrideFileName(application, settings)
-  const checked = checkFileName(name)
-  if (checked.kind === 'invalid') {
-    return refused('annotation_invalid', `write-back-filename: the file name ${quote(name)} ${checked.reason}`)
-  }
-  return { kind: 'file', path: directory === '' ? checked.path : `${directory}/${checked.path}` }
-}
-
-/** The name of the file is in lower case (spec 2.6, rule 2), which two applications of one directory may share then. */
-function namesakeWarnings(
-  { name }: WriteBackApplication,
-  { writeBackFilename }: ApplicationAnnotations,
-  file: string,
-): readonly string[] {
-  const namesake = name.toLowerCase()
-  if (writeBackFilename !== undefined || namesake === name) return []
-  return [`${file} is also the file of the application ${quote(namesake)}: set write-back-filename for one of them`]
-}
-
-function overrideFileName({ name, namespace }: WriteBackApplication, settings: WriteBackSettings): string {
-  const isAtHome = namespace === settings.controlPlaneNamespace || namespace === ''
-  const instance = isAtHome ? name : `${namespace}_${name}`
-  return `.${settings.overrideFilePrefix}-source-${instance.toLowerCase()}.yaml`
 }

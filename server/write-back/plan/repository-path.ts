@@ -31,6 +31,10 @@ export function hiddenDirectoryFault(directory: string, sourcePaths: readonly st
   return `enters the hidden directory ${quote(hidden)}, which no source of the application has in its path`
 }
 
+/** '' is the root of the repository. */
+export const inDirectory = (directory: string, name: string): string =>
+  directory === '' ? name : `${directory}/${name}`
+
 /** A file name without a directory. Names that git itself reads (`.gitmodules`, `.gitattributes`) are refused. */
 export function checkFileName(name: string): CheckedPath {
   if (name === '' || name === '.') return { kind: 'invalid', reason: 'is empty' }

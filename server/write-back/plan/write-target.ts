@@ -1,4 +1,5 @@
 import { quote } from '../../../contract/fields.ts'
+import type { OverrideEntry } from '../edit/file-edit.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
 import type { ApplicationAnnotations } from './parse-annotations.ts'
@@ -6,11 +7,27 @@ import { isSameRepository, parseRepositoryAddress } from './repository-address.t
 import { checkDirectory, hiddenDirectoryFault } from './repository-path.ts'
 import { type RejectedWriteBack, refused } from './write-back-outcome.ts'
 
-type WriteTarget = {
+/** What a write-back edits in the repository of its target. */
+export type PlannedFile = {
+  readonly kind: 'file'
+  /** From the root. */
+  readonly path: string
+  /** Those of the source itself: a list in the override file replaces them, so it has to repeat them. */
+  readonly sourceEntries: readonly OverrideEntry[]
+  /** Override files that Argo CD reads besides, from the root. */
+  readonly beside: readonly string[]
+  /** For the timeline. */
+  readonly warnings: readonly string[]
+}
+
+export type WriteTarget = {
   kind: 'target'
   repository: string
   branch: string
+  /** Of the override file, and what paths in other targets are relative to. */
   directory: string
+  /** The sources that will see a commit. */
+  followers: readonly ApplicationSource[]
   /** The source that reads override files in this directory, if any. */
   reader: ApplicationSource | undefined
 }
@@ -30,7 +47,14 @@ export function writeTargetBySource(source: ApplicationSource | undefined): Writ
     return refused('annotation_invalid', `managed: the path of the source ${quote(source.path)} ${hidden}`)
   }
   const { branch } = followed
-  return { kind: 'target', repository: source.repository, branch, directory: directory.path, reader: source }
+  return {
+    kind: 'target',
+    repository: source.repository,
+    branch,
+    directory: directory.path,
+    followers: [source],
+    reader: source,
+  }
 }
 
 function notFollowed(source: ApplicationSource, why: string): RejectedWriteBack {
@@ -63,7 +87,38 @@ export function writeTargetByAnnotations(
   )
   if (hidden !== undefined) return refused('annotation_invalid', `write-back-path ${quote(path)} ${hidden}`)
   const reader = followers.sources.find((source) => isInDirectory(source, directory.path))
-  return { kind: 'target', repository, branch, directory: directory.path, reader }
+  return { kind: 'target', repository, branch, directory: directory.path, followers: followers.sources, reader }
+}
+
+/** The source with a `ref` that a path such as `$ref/values.yaml` begins with gives the repository and the branch. */
+export function writeTargetByRef(
+  { sources, isMultiSource }: WriteBackApplication,
+  path: string,
+): WriteTarget | RejectedWriteBack {
+  const name = /^\$([^/]*)/.exec(path)?.[1] ?? ''
+  const source = isMultiSource ? sources.find(({ ref }) => ref === name) : undefined
+  if (source === undefined) {
+    return refused(
+      'annotation_invalid',
+      `write-back-target ${quote(path)}: no source of the application has the ref ${quote(name)}`,
+    )
+  }
+  if (source.chart !== undefined || /^oci:/i.test(source.repository)) {
+    return refused('not_followed', `the source with the ref ${quote(name)} is not a git repository`)
+  }
+  const followed = followedBranch(source.targetRevision)
+  if (followed.kind === 'none') return notFollowed(source, followed.why)
+  const { branch } = followed
+  const followers = followersOf(sources, source.repository, branch)
+  if (followers.kind === 'refused') return followers
+  return {
+    kind: 'target',
+    repository: source.repository,
+    branch,
+    directory: '',
+    followers: followers.sources,
+    reader: undefined,
+  }
 }
 
 function missing(annotations: ApplicationAnnotations): string {
@@ -104,7 +159,7 @@ function isInDirectory(source: ApplicationSource, directory: string): boolean {
 }
 
 /** As it is compared with the directory of an override file; undefined where no write-back may go there. */
-function directoryOf(source: ApplicationSource): string | undefined {
+export function directoryOf(source: ApplicationSource): string | undefined {
   const checked = checkDirectory(source.path)
   return checked.kind === 'path' ? checked.path : undefined
 }

@@ -7,6 +7,7 @@ import type { Schema } from '../../storage/schema.ts'
 import { appendEvents } from '../../timeline/insert-events.ts'
 import type { OpenWrite } from '../decide/branch-memory.ts'
 import type { WriteResult } from '../decide/write-result.ts'
+import { editors } from '../edit/editors.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
@@ -310,7 +311,7 @@ function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
 }
 
 function describePlan(plan: WriteBackPlan): string {
-  const tags = plan.entries.map(({ name, value }) => (plan.tool === 'helm' ? `${name}=${value}` : value)).join(', ')
+  const tags = plan.entries.map((entry) => editors[plan.tool].describe(entry)).join(', ')
   const way = plan.address === plan.repository ? '' : `, by way of ${plan.address}`
   return `${tags} for ${plan.file} in ${plan.repository}, branch ${plan.branch}${way}`
 }

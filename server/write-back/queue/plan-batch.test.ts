@@ -95,7 +95,9 @@ describe('what one push does', () => {
     '$what refuses that task alone',
     async ({ files, says }) => {
       const plan = await planBatch([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
-      expect(plan.refused).toEqual([{ taskId: '1', reason: expect.stringMatching(says) }])
+      expect(plan.refused).toEqual([
+        { taskId: '1', cause: 'override_file_invalid', reason: expect.stringMatching(says) },
+      ])
       expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
     },
   )

@@ -1,34 +1,44 @@
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { editors, type FileKind } from '../edit/editors.ts'
+import { FileEditError, type InvalidFile, invalidBecause, type OverrideEntry } from '../edit/file-edit.ts'
 import type { FileRead } from '../git/history/read-tree-file.ts'
 import type { FileCommit } from '../git/push/fast-import-stream.ts'
-import type { OverrideEntry, SourceTool } from '../plan/application-source.ts'
-import { mergeOverrideFile } from '../plan/merge-override-file.ts'
-import { type OverrideEntries, OverrideFileError, readEntries } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 
 export type PlannedWrite = { readonly taskId: string; readonly plan: WriteBackPlan }
 
 /** What one push would do, by task. A task in none of the lists repeats one before it, and is planned again afterwards. */
 export type BatchPlan = {
-  readonly commits: readonly { readonly taskId: string; readonly commit: FileCommit }[]
+  readonly commits: readonly {
+    readonly taskId: string
+    readonly commit: FileCommit
+    /** What its entries had before, by name; undefined: nothing. */
+    readonly replaced: ReadonlyMap<string, string | undefined>
+  }[]
   readonly unchanged: readonly string[]
-  readonly refused: readonly { readonly taskId: string; readonly reason: string }[]
+  readonly refused: readonly {
+    readonly taskId: string
+    readonly cause: InvalidFile['cause']
+    readonly reason: string
+  }[]
 }
 
 /** The files that have to be read before `planBatch`. */
 export function filesToRead(writes: readonly PlannedWrite[]): readonly string[] {
-  return [...new Set(writes.flatMap(({ plan }) => [plan.file, sharedFileOf(plan.file)]))]
+  return [...new Set(writes.flatMap(({ plan }) => [...candidatesOf(plan), ...filesBeside(plan)]))]
 }
 
-/** Overrides for every application of a directory: its lists are hidden by those of the application's own file. */
-function sharedFileOf(file: string): string {
-  return path.posix.join(path.posix.dirname(file), '.argocd-source.yaml')
+const candidatesOf = ({ tool, file }: WriteBackPlan): readonly string[] => editors[tool].candidates(file)
+
+/** A plan that 0.1.0 stored names none: then it is the one with the overrides for every application of the directory. */
+function filesBeside({ file, filesBeside: named }: WriteBackPlan): readonly string[] {
+  return (named ?? [path.posix.join(path.posix.dirname(file), '.argocd-source.yaml')]).filter((one) => one !== file)
 }
 
 type Change =
-  | { readonly kind: 'changed'; readonly commit: FileCommit }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | ({ readonly kind: 'changed' } & Pick<BatchPlan['commits'][number], 'commit' | 'replaced'>)
+  | ({ readonly kind: 'refused' } & Pick<InvalidFile, 'cause' | 'reason'>)
   | { readonly kind: 'unchanged' | 'repeated' }
 
 /** Applies the writes of each file in order, each on what the ones before it leave behind. */
@@ -37,86 +47,94 @@ export async function planBatch(
   files: ReadonlyMap<string, FileRead>,
 ): Promise<BatchPlan> {
   const changes = new Map<string, Change>()
-  const readShared = sharedEntriesOf(files)
+  const readBeside = entriesBesideOf(files)
 
   async function planFile(file: string, ofFile: readonly PlannedWrite[]): Promise<void> {
     const read = files.get(file) ?? { kind: 'absent' }
-    if (read.kind === 'blocked') throw new OverrideFileError(`cannot be written: ${read.reason}`)
+    if (read.kind === 'blocked') throw new FileEditError(`cannot be written: ${read.reason}`)
     const mode = read.kind === 'file' ? read.mode : '100644'
     let before = { text: textOf(read), isEdited: false }
     for (const { taskId, plan } of ofFile) {
       await turn() // an edit may take 0.2 s of processor time: other work goes on between two of them
-      const { tool, entries: own } = plan
-      const merged = mergeOverrideFile(before.text, own, inheritedBy(plan, readShared(file, tool)), tool)
-      if (merged.kind === 'invalid') changes.set(taskId, refusal(file, merged.reason))
-      else if (merged.kind === 'same') changes.set(taskId, { kind: before.isEdited ? 'repeated' : 'unchanged' })
+      const edit = editors[plan.tool].set(before.text, plan.entries, readBeside(plan))
+      if (edit.kind === 'invalid') changes.set(taskId, refusal(file, edit))
+      else if (edit.kind === 'same') changes.set(taskId, { kind: before.isEdited ? 'repeated' : 'unchanged' })
       else {
-        const commit = { path: file, mode, content: merged.text, message: plan.message }
-        changes.set(taskId, { kind: 'changed', commit })
-        before = { text: merged.text, isEdited: true }
+        const commit = { path: file, mode, content: edit.text, message: plan.message }
+        changes.set(taskId, { kind: 'changed', commit, replaced: edit.replaced })
+        before = { text: edit.text, isEdited: true }
       }
     }
   }
 
   function refuseRest(file: string, ofFile: readonly PlannedWrite[], error: unknown): void {
-    if (!(error instanceof OverrideFileError)) throw error
+    const invalid = invalidBecause(error)
     const rest = ofFile.filter(({ taskId }) => !changes.has(taskId))
-    for (const { taskId } of rest) changes.set(taskId, refusal(file, error.message))
+    for (const { taskId } of rest) changes.set(taskId, refusal(file, invalid))
   }
 
-  for (const [file, ofFile] of Map.groupBy(writes, ({ plan }) => plan.file)) {
-    await planFile(file, ofFile).catch((error) => refuseRest(file, ofFile, error))
+  for (const [file, ofFile] of Map.groupBy(writes, ({ plan }) => locate(plan, files))) {
+    const ambiguous = ofFile.filter(({ plan }) => presentOf(plan, files).length > 1)
+    refuseRest(file, ambiguous, new FileEditError('is not the only kustomization of its directory'))
+    const clear = ofFile.filter((write) => !ambiguous.includes(write))
+    await planFile(file, clear).catch((error) => refuseRest(file, clear, error))
   }
   const decided = writes.map(({ taskId }) => ({ taskId, change: changes.get(taskId) }))
   return {
     commits: decided.flatMap(({ taskId, change }) =>
-      change?.kind === 'changed' ? [{ taskId, commit: change.commit }] : [],
+      change?.kind === 'changed' ? [{ taskId, commit: change.commit, replaced: change.replaced }] : [],
     ),
     unchanged: decided.flatMap(({ taskId, change }) => (change?.kind === 'unchanged' ? [taskId] : [])),
     refused: decided.flatMap(({ taskId, change }) =>
-      change?.kind === 'refused' ? [{ taskId, reason: change.reason }] : [],
+      change?.kind === 'refused' ? [{ taskId, cause: change.cause, reason: change.reason }] : [],
     ),
   }
 }
 
-const refusal = (file: string, reason: string): Change => ({
+const presentOf = (plan: WriteBackPlan, files: ReadonlyMap<string, FileRead>): readonly string[] =>
+  candidatesOf(plan).filter((file) => (files.get(file)?.kind ?? 'absent') !== 'absent')
+
+/** The file that is there, or would be made. */
+const locate = (plan: WriteBackPlan, files: ReadonlyMap<string, FileRead>): string =>
+  presentOf(plan, files)[0] ?? plan.file
+
+const refusal = (file: string, { cause, reason }: InvalidFile): Change => ({
   kind: 'refused',
-  reason: `the override file ${file} ${reason}`,
+  cause,
+  reason: `the file ${file} ${reason}`,
 })
 
-/** What the shared file beside a file sets, read once for each folder and tool. */
-function sharedEntriesOf(files: ReadonlyMap<string, FileRead>) {
-  const reads = new Map<string, OverrideEntries | OverrideFileError>()
+/** What the files beside that of a plan set, each read once. */
+function entriesBesideOf(files: ReadonlyMap<string, FileRead>) {
+  const reads = new Map<string, readonly OverrideEntry[] | FileEditError>()
 
-  function read(sharedFile: string, tool: SourceTool): OverrideEntries | OverrideFileError {
-    const found = files.get(sharedFile)
-    if (found?.kind !== 'file') return new Map()
+  function read(file: string, tool: FileKind): readonly OverrideEntry[] | FileEditError {
+    const found = files.get(file)
+    if (found?.kind !== 'file') return []
     try {
-      const result = readEntries(textOf(found) ?? '', tool)
-      if (result.kind === 'entries') return result.entries
-      throw new OverrideFileError(result.reason)
+      return editors[tool].entriesBeside(textOf(found) ?? '')
     } catch (cause) {
-      if (!(cause instanceof OverrideFileError)) throw cause
-      return new OverrideFileError(`cannot be edited: ${sharedFile} beside it ${cause.message}`, { cause })
+      const { reason } = invalidBecause(cause)
+      return new FileEditError(`cannot be edited: ${file} beside it ${reason}`, { cause })
     }
   }
 
-  return (file: string, tool: SourceTool): OverrideEntries => {
-    const sharedFile = sharedFileOf(file)
-    if (sharedFile === file) return new Map()
-    const key = `${tool} ${sharedFile}`
-    const found = reads.get(key) ?? read(sharedFile, tool)
+  function entriesOf(file: string, tool: FileKind): readonly OverrideEntry[] {
+    const key = `${tool} ${file}`
+    const found = reads.get(key) ?? read(file, tool)
     reads.set(key, found)
-    if (found instanceof OverrideFileError) throw found
+    if (found instanceof FileEditError) throw found
     return found
   }
-}
 
-/** The directory's shared overrides win over the source's own, as the delivery controller reads them later. */
-function inheritedBy(plan: WriteBackPlan, shared: OverrideEntries): readonly OverrideEntry[] {
-  const inherited = new Map(plan.sourceEntries.map((entry) => [entry.name, entry]))
-  for (const [name, entry] of shared) inherited.set(name, { name, ...entry })
-  return [...inherited.values()]
+  /** They win over the source's own, as the delivery controller reads them later. */
+  return (plan: WriteBackPlan): readonly OverrideEntry[] => {
+    const inherited = new Map(plan.sourceEntries.map((entry) => [entry.name, entry]))
+    for (const file of filesBeside(plan)) {
+      for (const entry of entriesOf(file, plan.tool)) inherited.set(entry.name, entry)
+    }
+    return [...inherited.values()]
+  }
 }
 
 function textOf(read: FileRead): string | undefined {
@@ -124,6 +142,6 @@ function textOf(read: FileRead): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(read.content)
   } catch (cause) {
-    throw new OverrideFileError('is not UTF-8', { cause })
+    throw new FileEditError('is not UTF-8', { cause })
   }
 }

@@ -103,11 +103,11 @@ export async function pushBatch(
 /** What is over without a push. */
 function resultsOf(plan: BatchPlan, batch: readonly OpenWrite[], tip: string, branch: string): readonly WriteResult[] {
   const unchanged = new Set(plan.unchanged)
-  const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
+  const refused = new Map(plan.refused.map((refusal) => [refusal.taskId, refusal]))
   return batch.flatMap((write) => {
     if (unchanged.has(write.taskId)) return [unchangedResult(write, tip, branch)]
-    const reason = refused.get(write.taskId)
-    return reason === undefined ? [] : [refusedResult(write, 'override_file_invalid', reason)]
+    const refusal = refused.get(write.taskId)
+    return refusal === undefined ? [] : [refusedResult(write, refusal.cause, refusal.reason)]
   })
 }
 

@@ -245,7 +245,11 @@ const reports: Readonly<Record<Cause, Report>> = {
   }),
   override_file_invalid: refused(
     'override_file_invalid',
-    'deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters',
+    'the file deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters',
+  ),
+  values_key_missing: refused(
+    'values_key_missing',
+    'the file deploy/shop/values-prod.yaml has no image.tag: the nearest that exists is image, with repository, pullPolicy',
   ),
   unschedulable: failed('unschedulable', afterGrace),
   volume_unavailable: failed('pvc-pending', afterGrace),

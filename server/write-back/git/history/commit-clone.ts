@@ -6,12 +6,13 @@ import type { RepositoryAddress } from '../../plan/repository-address.ts'
 import { type cloneLimits, createBareClone } from '../access/bare-clone.ts'
 import type { GitAccess } from '../access/git-access.ts'
 import { GitError } from '../access/git-error.ts'
-import { type OverrideText, readOverrideText } from './read-override-text.ts'
+import { type FileText, readFileText } from './read-file-text.ts'
 
 /** A clone that holds the commits of all branches. All of it may throw GitError. */
 export type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
-  textAt(revision: string, file: string): Promise<OverrideText>
+  /** Of the first of the files that is there. */
+  textAt(revision: string, files: readonly string[]): Promise<FileText>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
 }
 
@@ -186,14 +187,14 @@ export function createCommitClone(
     )
   }
 
-  async function readText(revision: string, file: string): Promise<OverrideText> {
+  async function readText(revision: string, files: readonly string[]): Promise<FileText> {
     if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
-    return readOverrideText(reader, revision, file)
+    return readFileText(reader, revision, files)
   }
 
   return {
     ancestry: (commit, revision) => orRenewed(() => compare(commit, revision)),
-    textAt: (revision, file) => orRenewed(() => readText(revision, file)),
+    textAt: (revision, files) => orRenewed(() => readText(revision, files)),
     trailersBetween: (base, tip) => orRenewed(() => findTrailers(base, tip)),
   }
 }

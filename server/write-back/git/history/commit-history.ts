@@ -1,19 +1,14 @@
 import { LRUCache } from 'lru-cache'
-import type { SourceTool } from '../../plan/application-source.ts'
-import { tagOfKustomizeImage } from '../../plan/kustomize-image.ts'
-import {
-  type EntriesRead,
-  type OverrideEntries,
-  OverrideFileError,
-  readEntries,
-} from '../../plan/parse-override-file.ts'
+import { editors } from '../../edit/editors.ts'
+import { FileEditError, type ValuesRead } from '../../edit/file-edit.ts'
+import { tagOf } from '../../edit/planned-entry.ts'
 import type { WriteBackPlan } from '../../plan/plan-write-back.ts'
 import { repositoryName } from '../../plan/repository-address.ts'
 import type { cloneLimits } from '../access/bare-clone.ts'
 import type { GitAccess } from '../access/git-access.ts'
 import { type CommitClone, createCommitClone, objectId } from './commit-clone.ts'
 import { createFileHistory, type FileHistory } from './file-history.ts'
-import type { OverrideText } from './read-override-text.ts'
+import type { FileText } from './read-file-text.ts'
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
 export type Ancestry = 'same' | 'descendant' | 'unrelated' | 'unknown'
@@ -24,14 +19,14 @@ const maxRemembered = 20_000
 export type CommitHistory = {
   /** Never throws. */
   ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>
-  /** The tags that the override file of a plan sets at a revision, by image; undefined: not known. Never throws. */
+  /** The tags that the file of a plan sets at a revision, by image; undefined: not known. Never throws. */
   overrideAt(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** Remembers commits of our own push, each on top of the one before it. */
   recordPush(repository: string, base: string, commits: readonly string[]): void
   /** Commits between two revisions that bear a task's trailer, by task. @throws {GitError} */
   trailersBetween(repository: string, base: string, tip: string): Promise<ReadonlyMap<string, string>>
   /**
-   * The commit that gave the override file of a plan the plan's values, which it has at the tip of the branch; undefined: it
+   * The commit that gave the file of a plan the plan's values, which it has at the tip of the branch; undefined: it
    * is too far back. One question at a time for each branch. @throws {GitError}
    */
   commitThatSet(plan: WriteBackPlan, branch: string, tip: string): Promise<string | undefined>
@@ -105,10 +100,11 @@ export function createCommitHistory(deps: {
     ])
     const known = tags.get(key)
     if (known !== undefined) return known === 'unreadable' ? undefined : known
-    const read = entriesIn(await cloneOf(repository).textAt(revision, file), tool)
-    const found = read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined
+    const text = await cloneOf(repository).textAt(revision, editors[tool].candidates(file))
+    const read = valuesIn(text, plan)
+    const found = read.kind === 'values' ? tagsOf(plan, read.values) : undefined
     tags.set(key, found ?? 'unreadable')
-    if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
+    if (read.kind === 'invalid') throw new FileEditError(`the file ${file} at ${revision} ${read.reason}`)
     return found
   }
 
@@ -132,22 +128,24 @@ export function createCommitHistory(deps: {
       }
     },
     trailersBetween: (repository, base, tip) => cloneOf(repository).trailersBetween(base, tip),
-    commitThatSet: ({ repository, file, tool, entries }, branch, tip) =>
-      filesOf(repository, branch).lastToSet(tip, file, (text) => {
-        const read = entriesIn(text, tool)
-        return read.kind === 'entries' && entries.every(({ name, value }) => read.entries.get(name)?.value === value)
+    commitThatSet: (plan, branch, tip) =>
+      filesOf(plan.repository, branch).lastToSet(tip, editors[plan.tool].candidates(plan.file), (text) => {
+        const read = valuesIn(text, plan)
+        return read.kind === 'values' && plan.entries.every(({ name, value }) => read.values.get(name) === value)
       }),
   }
 }
 
-const entriesIn = (text: OverrideText, tool: SourceTool): EntriesRead =>
-  typeof text === 'string' ? readEntries(text, tool) : (text ?? { kind: 'entries', entries: new Map() })
+function valuesIn(text: FileText, { tool, entries }: WriteBackPlan): ValuesRead {
+  if (typeof text === 'object') return text
+  const names = entries.map(({ name }) => name)
+  return text === undefined ? { kind: 'values', values: new Map() } : editors[tool].read(text, names)
+}
 
-const tagsOf = ({ tool, entries }: WriteBackPlan, found: OverrideEntries): ReadonlyMap<string, string> =>
+const tagsOf = ({ tool, entries }: WriteBackPlan, values: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map(
-    entries.flatMap(({ name, image }) => {
-      const value = found.get(name)?.value
-      const tag = value !== undefined && tool === 'kustomize' ? tagOfKustomizeImage(value, image) : value
-      return tag === undefined ? [] : [[image, tag] as const]
+    entries.flatMap((entry) => {
+      const tag = tagOf(tool, entry, values.get(entry.name))
+      return tag === undefined ? [] : [[entry.image, tag] as const]
     }),
   )

@@ -4,14 +4,14 @@ import type { RepositoryAddress } from '../../plan/repository-address.ts'
 import { createBareClone } from '../access/bare-clone.ts'
 import type { GitAccess } from '../access/git-access.ts'
 import { GitError } from '../access/git-error.ts'
-import { type OverrideText, readOverrideText } from './read-override-text.ts'
+import { type FileText, readFileText } from './read-file-text.ts'
 
 export type FileHistory = {
   /**
-   * The last commit of the branch that made a file hold something; undefined: it is not among the last 50 commits of the
-   * file. The host is asked unless the branch is known to be at `tip`. @throws {GitError}
+   * The last commit of the branch that made a file, one of some names, hold something; undefined: it is not among its last
+   * 50 commits. The host is asked unless the branch is known to be at `tip`. @throws {GitError}
    */
-  lastToSet(tip: string, file: string, holds: (text: OverrideText) => boolean): Promise<string | undefined>
+  lastToSet(tip: string, files: readonly string[], holds: (text: FileText) => boolean): Promise<string | undefined>
 }
 
 /** How far back the branch is fetched, and how many commits of one file are read. */
@@ -43,16 +43,23 @@ export function createFileHistory(
     await access.git(directory, address(), command)
   }
 
-  async function find(tip: string, file: string, holds: (text: OverrideText) => boolean) {
+  async function find(tip: string, files: readonly string[], holds: (text: FileText) => boolean) {
     await fetchUpTo(tip)
-    const log = await access.git(directory, undefined, ['log', `-${maxCommits.ofFile}`, '--format=%H', ref, '--', file])
+    const log = await access.git(directory, undefined, [
+      'log',
+      `-${maxCommits.ofFile}`,
+      '--format=%H',
+      ref,
+      '--',
+      ...files,
+    ])
     const newestFirst = log.toString().split('\n').filter(Boolean)
     // where the clone ends, git takes all that is there for new
     const ends = await readFile(path.join(directory, 'shallow'), 'utf8').catch(() => '')
     const unlessEnd = (commit: string) => (ends.includes(commit) ? undefined : commit)
     let last = ''
     for (const commit of newestFirst) {
-      if (holds(await readOverrideText(reader, commit, file))) last = commit
+      if (holds(await readFileText(reader, commit, files))) last = commit
       else if (last !== '') return unlessEnd(last)
     }
     const isFileNew = last !== '' && newestFirst.length < maxCommits.ofFile
@@ -60,8 +67,8 @@ export function createFileHistory(
   }
 
   return {
-    lastToSet: (tip, file, holds) =>
-      find(tip, file, holds).catch(async (error: unknown) => {
+    lastToSet: (tip, files, holds) =>
+      find(tip, files, holds).catch(async (error: unknown) => {
         if (error instanceof GitError && error.code === 'broken') await clone.discard()
         throw error
       }),

@@ -1,4 +1,4 @@
-import { maxOverrideFileBytes, tooLarge } from '../../plan/parse-override-file.ts'
+import { maxFileBytes, tooLarge } from '../../edit/yaml-limits.ts'
 
 /** What a commit holds at a path. `blocked` paths are never written to. */
 export type FileRead =
@@ -64,7 +64,7 @@ async function readEnd(entry: TreeEntry, place: string, readBlob: ReadBlob): Pro
   const { mode } = entry
   if (mode !== '100644' && mode !== '100755') return blocked(place, entry, 'a plain file')
   const blob = await readBlob(entry.oid)
-  if (blob.size > maxOverrideFileBytes) return { kind: 'blocked', reason: `${place} ${tooLarge}` }
+  if (blob.size > maxFileBytes) return { kind: 'blocked', reason: `${place} ${tooLarge}` }
   return { kind: 'file', mode, content: await blob.content() }
 }
 

@@ -1,28 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isAlias, isMap, isScalar, isSeq, type Node, parse, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { OverrideEntry, SourceTool } from './application-source.ts'
+import { type FileEdit, FileEditError, invalidBecause, type OverrideEntry, type Place } from './file-edit.ts'
 import { nameOfKustomizeImage } from './kustomize-image.ts'
 import {
   byteOrderMark,
   entriesOf,
-  type InvalidOverrideFile,
-  invalidBecause,
   listOf,
-  maxOverrideFileBytes,
+  maxOverrideIndicators,
   type OverrideDocument,
-  OverrideFileError,
   pairOf,
   parameterNodes,
   parseOverrideFile,
-  tooLarge,
-  tooMany,
+  type SourceTool,
   valuesOf,
 } from './parse-override-file.ts'
-
-export type OverrideMerge =
-  | { readonly kind: 'same' }
-  | { readonly kind: 'changed'; readonly text: string }
-  | InvalidOverrideFile
+import { quoted } from './scalar-text.ts'
+import { maxFileBytes, tooLarge, tooMany } from './yaml-limits.ts'
 
 type EntriesByName = ReadonlyMap<string, OverrideEntry>
 
@@ -36,15 +29,20 @@ const unforeseenForm = 'has a form in which a tag cannot be set without changing
  */
 export function mergeOverrideFile(
   text: string | undefined,
-  own: readonly { readonly name: string; readonly value: string }[],
+  own: readonly Place[],
   inherited: readonly OverrideEntry[],
   tool: SourceTool,
-): OverrideMerge {
+): FileEdit {
   try {
     const before = parseOverrideFile(text ?? '')
     const merged = mergeInto(before, own, inherited, tool)
     if (merged === before.text) return { kind: 'same' }
-    return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged}` }
+    const present = entriesOf(before, tool)
+    return {
+      kind: 'changed',
+      text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged}`,
+      replaced: new Map(own.map(({ name }) => [name, present.get(name)?.value])),
+    }
   } catch (error) {
     return invalidBecause(error)
   }
@@ -52,7 +50,7 @@ export function mergeOverrideFile(
 
 function mergeInto(
   before: OverrideDocument,
-  own: readonly { readonly name: string; readonly value: string }[],
+  own: readonly Place[],
   inherited: readonly OverrideEntry[],
   tool: SourceTool,
 ): string {
@@ -71,7 +69,7 @@ function mergeInto(
  * entries changed and nothing else. To parse is what an edit takes its time for, and this is the usual edit.
  */
 function areSwapsInQuotes(before: OverrideDocument, text: string, entries: EntriesByName, tool: SourceTool): boolean {
-  if (tool !== 'helm' || /[&*!]/.test(before.text) || Buffer.byteLength(text) > maxOverrideFileBytes) return false
+  if (tool !== 'helm' || /[&*!]/.test(before.text) || Buffer.byteLength(text) > maxFileBytes) return false
   const present = entriesOf(before, 'helm')
   const changed = [...entries.values()].filter(({ name, value }) => present.get(name)?.value !== value)
   const items = Map.groupBy(parameterNodes(before.document.contents), (item) =>
@@ -99,7 +97,7 @@ function checkEdit(before: OverrideDocument, text: string, entries: EntriesByNam
     return set?.value === value && set.forceString === forceString
   })
   const others = (of: OverrideDocument) => [withoutList(of.data, tool), withoutNames(entriesOf(of, tool), entries)]
-  if (!areSet || !isDeepStrictEqual(others(before), others(after))) throw new OverrideFileError(unforeseenForm)
+  if (!areSet || !isDeepStrictEqual(others(before), others(after))) throw new FileEditError(unforeseenForm)
 }
 
 /** Our own text is at fault if it cannot be read, not the file. */
@@ -107,8 +105,9 @@ function parseEdited(text: string): OverrideDocument {
   try {
     return parseOverrideFile(text)
   } catch (cause) {
-    if (!(cause instanceof OverrideFileError) || [tooLarge, tooMany].includes(cause.message)) throw cause
-    throw new OverrideFileError(unforeseenForm, { cause })
+    if (!(cause instanceof FileEditError) || [tooLarge, tooMany(maxOverrideIndicators)].includes(cause.message))
+      throw cause
+    throw new FileEditError(unforeseenForm, { cause })
   }
 }
 
@@ -143,7 +142,7 @@ function setEntries({ text, document }: OverrideDocument, entries: readonly Over
     const flow = `{${listFlow(tool, entries)}}`
     return fillEmpty(text, section.value, root, (column) => listBlock(tool, entries, column + 2), flow)
   }
-  if (!isMap(section.value)) throw new OverrideFileError(`must have a map under ${tool}`)
+  if (!isMap(section.value)) throw new FileEditError(`must have a map under ${tool}`)
   const list = pairOf(section.value, listOf[tool])
   if (!list) {
     return addPair(text, section.value, (column) => listBlock(tool, entries, column), listFlow(tool, entries))
@@ -152,7 +151,7 @@ function setEntries({ text, document }: OverrideDocument, entries: readonly Over
     const flow = `[${itemsFlow(tool, entries)}]`
     return fillEmpty(text, list.value, section.value, (column) => itemsBlock(tool, entries, column + 2), flow)
   }
-  if (!isSeq(list.value)) throw new OverrideFileError(`must have a list under ${tool}.${listOf[tool]}`)
+  if (!isSeq(list.value)) throw new FileEditError(`must have a list under ${tool}.${listOf[tool]}`)
   return setInList(text, list.value, tool, entries)
 }
 
@@ -176,7 +175,7 @@ type ListItem = { readonly name: unknown; set(text: string, entry: OverrideEntry
 
 function parametersIn(list: YAMLSeq): readonly ListItem[] {
   return list.items.map((item) => {
-    if (isAlias(item) || !isMap(item)) throw new OverrideFileError('must have only maps under helm.parameters')
+    if (isAlias(item) || !isMap(item)) throw new FileEditError('must have only maps under helm.parameters')
     return { name: scalarOf(item, 'name'), set: (text, entry) => setInItem(text, item, entry) }
   })
 }
@@ -184,7 +183,7 @@ function parametersIn(list: YAMLSeq): readonly ListItem[] {
 function imagesIn(list: YAMLSeq): readonly ListItem[] {
   return list.items.map((item) => {
     if (!isScalar(item) || typeof item.value !== 'string') {
-      throw new OverrideFileError('must have only strings under kustomize.images')
+      throw new FileEditError('must have only strings under kustomize.images')
     }
     return {
       name: nameOfKustomizeImage(item.value),
@@ -228,7 +227,7 @@ function isString(text: string, node: Node | null, wanted: string): boolean {
 }
 
 function replaceNode(text: string, node: Node | null, written: string): string {
-  if (!node?.range) throw new OverrideFileError('has an entry whose position is unknown')
+  if (!node?.range) throw new FileEditError('has an entry whose position is unknown')
   const [start, end] = node.range
   const old = text.slice(start, end)
   const gap = /[\s[]/.test(text[start - 1] ?? ' ') ? '' : ' '
@@ -265,8 +264,8 @@ function fillEmpty(
   flow: string,
 ): string {
   const node = nodeOf(value)
-  if (!node?.range) throw new OverrideFileError('has a key whose position is unknown')
-  if (isScalar(node) && node.tag !== undefined) throw new OverrideFileError(unforeseenForm)
+  if (!node?.range) throw new FileEditError('has a key whose position is unknown')
+  if (isScalar(node) && node.tag !== undefined) throw new FileEditError(unforeseenForm)
   if (parent.flow) return replaceNode(text, node, flow)
   const [start, end] = node.range
   const before = start === end ? text.slice(0, start) : text.slice(0, endOfText(text, start))
@@ -355,12 +354,4 @@ function fieldsOf({ name, value, forceString }: OverrideEntry): readonly string[
 /** A dotted name that starts with a letter is a string to every reader. */
 function plainOrQuoted(name: string): string {
   return /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(name) ? name : quoted(name)
-}
-
-/** JSON's escapes are YAML's; what YAML does not count as printable, JSON leaves as it is. */
-function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

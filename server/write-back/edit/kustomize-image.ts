@@ -29,6 +29,12 @@ export function tagOfKustomizeImage(entry: string, image: string): string | unde
   return at < 0 || name === image ? tag : undefined
 }
 
+/** The tag of a reference to an image; undefined: none, a digest, or it is another image. */
+export function tagOfReference(reference: string, image: string): string | undefined {
+  const { name, tag } = splitReference(reference)
+  return name === image ? tag : undefined
+}
+
 function splitReference(reference: string): { name: string; tag: string | undefined } {
   const digest = reference.indexOf('@')
   const tagged = digest < 0 ? reference : reference.slice(0, digest)

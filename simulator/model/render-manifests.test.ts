@@ -45,6 +45,54 @@ describe('rendering', () => {
     })
   })
 
+  test('a values file may lie beside or above the chart, in its repository', () => {
+    const source = (name: string): Source => ({ repoURL: 'r', path: 'apps/shop', helm: { valueFiles: [name] } })
+    const tree = new Map([
+      ['shared.yaml', 'image: {tag: "4"}'],
+      ['apps/shared.yaml', 'image: {tag: "5"}'],
+    ])
+    const files = new Map(Object.entries(chart).map(([name, text]) => [name, String(text)]))
+    for (const [name, image] of [
+      ['/shared.yaml', 'shop:4'],
+      ['../shared.yaml', 'shop:5'],
+    ] as const) {
+      const rendered = renderSources([{ source: source(name), files, tree }], new Map(), instance)
+      expect(rendered).toMatchObject({ manifests: [{ containers: [{ image }] }] })
+    }
+  })
+
+  test('a kustomization may have one of three names', () => {
+    for (const name of ['kustomization.yaml', 'kustomization.yml', 'Kustomization']) {
+      const files = {
+        [name]: 'images: [{name: shop, newTag: "2"}]',
+        'workloads.yaml': 'workloads: [{image: "shop:1"}]',
+      }
+      expect(render({}, files)).toMatchObject({
+        sourceTypes: ['Kustomize'],
+        manifests: [{ containers: [{ image: 'shop:2' }] }],
+      })
+    }
+  })
+
+  test('plain manifests of a folder are read as they are, others are not taken for any', () => {
+    const pod = '{spec: {containers: [{name: web, image: "shop:2"}], initContainers: [{image: "init:1"}]}}'
+    const files = {
+      'shop.yaml': `apiVersion: v1\nkind: Service\nmetadata: {name: shop}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec: {replicas: 3, template: ${pod}}\n`,
+      'job.yml': `apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\nspec: {schedule: "* * * * *", jobTemplate: {spec: {template: ${pod}}}}\n`,
+      'notes.yaml': 'a: 1\n',
+      'below/other.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n',
+    }
+    const containers = [{ name: 'web', image: 'shop:2' }]
+    expect(render({}, files)).toMatchObject({
+      sourceTypes: ['Directory'],
+      manifests: [
+        { kind: 'Service', group: '', containers: [] },
+        { kind: 'Deployment', group: 'apps', version: 'v1', name: 'shop', replicas: 3, containers },
+        { kind: 'CronJob', name: 'nightly', schedule: '* * * * *', containers, initContainers: [{ image: 'init:1' }] },
+      ],
+    })
+  })
+
   test('a kustomization takes images from the source', () => {
     const files = { 'kustomization.yaml': '{}', 'workloads.yaml': 'workloads: [{image: "shop:1"}]' }
     expect(render({ kustomize: { images: ['shop:2'] } }, files)).toMatchObject({

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { parse, parseDocument } from 'yaml'
 import type { Source } from './application.ts'
 import { type SourceFiles, tidyPath } from './git-view.ts'
@@ -5,15 +6,18 @@ import { helmValues, renderTemplate } from './helm-values.ts'
 import { applyKustomizeImages } from './kustomize-images.ts'
 import { type Manifest, toManifest, workloadsSchema } from './manifest.ts'
 import { mergeSourceParameters } from './merge-source-parameters.ts'
+import { plainManifests } from './plain-manifests.ts'
 
-/** A source with the files it may read: its own folder, and whole trees for `$ref` values files. */
-export type FetchedSource = { source: Source; files: SourceFiles | undefined }
+/** A source with the files of its own folder, and the whole tree where its values files leave that. */
+export type FetchedSource = { source: Source; files: SourceFiles | undefined; tree?: SourceFiles | undefined }
 
 export type RenderedSources =
   | { kind: 'manifests'; manifests: readonly Manifest[]; sourceTypes: readonly string[] }
   | { kind: 'error'; message: string }
 
 export type Instance = { name: string; instanceName: string; destinationNamespace: string }
+
+type Trees = { readonly tree: SourceFiles | undefined; readonly refTrees: ReadonlyMap<string, SourceFiles> }
 
 class RenderError extends Error {
   override readonly name = 'RenderError'
@@ -27,13 +31,13 @@ export function renderSources(
 ): RenderedSources {
   const manifests: Manifest[] = []
   const sourceTypes: string[] = []
-  for (const [index, { source, files }] of fetched.entries()) {
+  for (const [index, { source, files, tree }] of fetched.entries()) {
     if (isReferenceOnly(source)) {
       sourceTypes.push('')
       continue
     }
     try {
-      const rendered = renderSource(source, files, refTrees, instance)
+      const rendered = renderSource(source, files, { tree, refTrees }, instance)
       manifests.push(...rendered.manifests)
       sourceTypes.push(rendered.sourceType)
     } catch (error) {
@@ -56,7 +60,7 @@ export function isReferenceOnly(source: Source): boolean {
 function renderSource(
   source: Source,
   files: SourceFiles | undefined,
-  refTrees: ReadonlyMap<string, SourceFiles>,
+  trees: Trees,
   instance: Instance,
 ): { manifests: Manifest[]; sourceType: string } {
   if (!files) throw new RenderError(`${source.path ?? ''}: app path does not exist`)
@@ -64,12 +68,12 @@ function renderSource(
   if (merged.kind === 'error') throw new RenderError(`error getting app source type: ${merged.message}`)
   const sourceType = sourceTypeOf(merged.source, files)
   const text = files.get('workloads.yaml') ?? 'workloads: []'
-  if (sourceType === 'Helm')
-    return { manifests: renderHelm(merged.source, files, refTrees, text, instance), sourceType }
-  const manifests = readWorkloads(text, instance)
+  if (sourceType === 'Helm') return { manifests: renderHelm(merged.source, files, trees, text, instance), sourceType }
+  const manifests = [...readWorkloads(text, instance), ...plainManifests(files, instance)]
   if (sourceType !== 'Kustomize') return { manifests, sourceType }
-  if (!files.has('kustomization.yaml')) throw new RenderError(noKustomization)
-  const images = [...(merged.source.kustomize?.images ?? []), ...kustomizationImages(files)]
+  const kustomization = kustomizationOf(files)
+  if (kustomization === undefined) throw new RenderError(noKustomization)
+  const images = [...(merged.source.kustomize?.images ?? []), ...kustomizationImages(kustomization)]
   return { manifests: manifests.map((manifest) => withImages(manifest, images)), sourceType }
 }
 
@@ -88,18 +92,18 @@ function sourceTypeOf(source: Source, files: SourceFiles): string {
   }
   if (explicit[0]) return explicit[0]
   if (files.has('Chart.yaml')) return 'Helm'
-  return files.has('kustomization.yaml') ? 'Kustomize' : 'Directory'
+  return kustomizationOf(files) === undefined ? 'Directory' : 'Kustomize'
 }
 
 function renderHelm(
   source: Source,
   files: SourceFiles,
-  refTrees: ReadonlyMap<string, SourceFiles>,
+  trees: Trees,
   template: string,
   instance: Instance,
 ): Manifest[] {
   if (!files.has('Chart.yaml')) throw helmFailure(instance, 'Error: Chart.yaml file is missing')
-  const valuesFiles = [files.get('values.yaml') ?? '{}', ...namedValuesFiles(source, files, refTrees, instance)]
+  const valuesFiles = [files.get('values.yaml') ?? '{}', ...namedValuesFiles(source, files, trees, instance)]
   if (source.helm?.values) valuesFiles.push(source.helm.values)
   const values = helmValues(
     valuesFiles.map((text) => checkedYaml(text, instance)),
@@ -112,20 +116,22 @@ function renderHelm(
   return readWorkloads(rendered.text, instance)
 }
 
-function namedValuesFiles(
-  source: Source,
-  files: SourceFiles,
-  refTrees: ReadonlyMap<string, SourceFiles>,
-  instance: Instance,
-): string[] {
+function namedValuesFiles(source: Source, files: SourceFiles, { tree, refTrees }: Trees, instance: Instance): string[] {
   return (source.helm?.valueFiles ?? []).flatMap((name) => {
-    const [, ref, path] = /^\$([^/]+)\/(.+)$/.exec(name) ?? []
-    const text = ref && path ? refTrees.get(ref)?.get(tidyPath(path)) : files.get(tidyPath(name))
+    const [, ref, below] = /^\$([^/]+)\/(.+)$/.exec(name) ?? []
+    const own = leavesFolder(name) ? tree?.get(placeInTree(source, name)) : files.get(tidyPath(name))
+    const text = ref && below ? refTrees.get(ref)?.get(tidyPath(below)) : own
     if (text !== undefined) return [text]
     if (source.helm?.ignoreMissingValueFiles) return []
     throw helmFailure(instance, `Error: open ${name}: no such file or directory`)
   })
 }
+
+/** A values file may lie anywhere in the repository of its chart. */
+export const leavesFolder = (name: string): boolean => name.startsWith('/') || name.split('/').includes('..')
+
+const placeInTree = ({ path: folder = '' }: Source, name: string): string =>
+  tidyPath(path.posix.join('/', name.startsWith('/') ? '' : folder, name))
 
 function checkedYaml(text: string, instance: Instance): string {
   const failure = parseDocument(text, { version: '1.1' }).errors[0]
@@ -148,8 +154,13 @@ function readWorkloads(text: string, { name, destinationNamespace }: Instance): 
   return read.data.workloads.map((workload) => toManifest(workload, { name, namespace: destinationNamespace }))
 }
 
-function kustomizationImages(files: SourceFiles): string[] {
-  const kustomization: unknown = parse(files.get('kustomization.yaml') ?? '{}')
+const kustomizationOf = (files: SourceFiles): string | undefined =>
+  ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+    .map((name) => files.get(name))
+    .find((text) => text !== undefined)
+
+function kustomizationImages(text: string): string[] {
+  const kustomization: unknown = parse(text)
   const images = typeof kustomization === 'object' && kustomization && Reflect.get(kustomization, 'images')
   return (Array.isArray(images) ? images : []).map(
     (entry) => `${entry.name}${entry.newName ? `=${entry.newName}` : ''}${entry.newTag ? `:${entry.newTag}` : ''}`,

@@ -1,7 +1,7 @@
 import { type ApplicationSpec, generatePathsAnnotation, type Source, sourcesOf } from './application.ts'
 import { commitPattern, type GitView, type ResolvedRevision, type SourceFiles, tidyPath } from './git-view.ts'
 import type { RefreshLevel, Target } from './managed-application.ts'
-import { type FetchedSource, isReferenceOnly, renderSources } from './render-manifests.ts'
+import { type FetchedSource, isReferenceOnly, leavesFolder, renderSources } from './render-manifests.ts'
 
 export type LsRemote = {
   resolve(repoUrl: string, targetRevision: string, level: RefreshLevel): Promise<ResolvedRevision>
@@ -65,7 +65,9 @@ export async function renderTarget(
   for (const [index, source] of sources.entries()) {
     const sha = revisions[index] ?? ''
     if (source.ref) refTrees.set(source.ref, (await git.filesAt(source.repoURL, sha, '')) ?? new Map())
-    fetched.push({ source, files: isReferenceOnly(source) ? undefined : await filesOf(git, source, sha) })
+    const files = isReferenceOnly(source) ? undefined : await filesOf(git, source, sha)
+    const needsTree = source.helm?.valueFiles?.some(leavesFolder)
+    fetched.push({ source, files, tree: needsTree ? await git.filesAt(source.repoURL, sha, '') : undefined })
   }
   const rendered = renderSources(fetched, refTrees, instance)
   return rendered.kind === 'manifests'

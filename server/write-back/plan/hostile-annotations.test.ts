@@ -86,3 +86,23 @@ describe.for<[string, Payloads, string, Readonly<Record<string, number>>]>([
     expect(refused.filter(({ plan }) => !(plan.kind === 'refused' && plan.reason.includes(says)))).toEqual([])
   })
 })
+
+/** Those that are good as a path or a name of the repository are of no file of the application, or of one of its own. */
+describe.for<[string, (payload: string) => string]>([
+  ['helmvalues with a file', (payload) => `helmvalues:${payload}`],
+  ['helmvalues from the root', (payload) => `helmvalues:/${payload}/values.yaml`],
+  ['yaml with a file below another', (payload) => `yaml:${payload}/deployment.yaml`],
+  ['kustomization', (payload) => `kustomization:${payload}`],
+  ['a path of a ref', (payload) => `helmvalues:$values/${payload}`],
+])('a hostile write-back-target %s commits to nothing but files of the application', ([, target]) => {
+  test.for([...pathPayloads(ground), ...fileNamePayloads(ground)])('%s', ([, all]) => {
+    for (const payload of all) {
+      const plan = planWith('write-back-target', target(payload))
+      if (plan.kind === 'write') {
+        expect(plan.plan.file).toMatch(/^apps\/(?:shop|other)\/.*\.ya?ml$/)
+        expect(plan.plan.file).not.toMatch(/\p{Cc}|(?:^|\/)(?:\.\.(?:\/|$)|\.git)/u)
+      } else
+        expect(plan).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/write-back-target|main\.helm/) })
+    }
+  })
+})

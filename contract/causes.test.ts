@@ -9,11 +9,11 @@ const actors: Readonly<Record<Role, string>> = {
 }
 
 const rowOf = (code: (typeof causeCodes)[number]) => {
-  const { status, headline } = causeOf(code)
+  const { status, headline, rollsBack } = causeOf(code)
   const { headline: example, next_steps: steps } = exampleDiagnosis(code)
   const toDo = steps.map(({ actor, text }, index) => `${index + 1}. ${text} *(${actors[actor]})*`)
   const line = example === headline || example === undefined ? '' : `\`${example}\``
-  return `| \`${code}\` | ${status} | ${headline} | ${line} | ${toDo.join('<br>') || 'none needed'} |`
+  return `| \`${code}\` | ${status} | ${rollsBack === true ? 'yes' : ''} | ${headline} | ${line} | ${toDo.join('<br>') || 'none needed'} |`
 }
 
 test('docs/causes.md is made from the table (npx vitest run contract/causes.test.ts -u)', async () => {
@@ -29,8 +29,11 @@ test('docs/causes.md is made from the table (npx vitest run contract/causes.test
     'Three roles do the steps: the *developer* deploys the application, the *platform team* runs Argo CD and the cluster,',
     'the *operator* runs this service.',
     '',
-    '| cause | status | what happened | example | next steps |',
-    '| --- | --- | --- | --- | --- |',
+    'With `on_failure: rollback` the service takes back the commit of a task that ended with a cause that says "yes"',
+    '([annotations.md](annotations.md#rollback)).',
+    '',
+    '| cause | status | rolled back | what happened | example | next steps |',
+    '| --- | --- | --- | --- | --- | --- |',
     ...causeCodes.map(rowOf),
     '',
   ]

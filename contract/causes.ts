@@ -7,6 +7,8 @@ export type NextStep = { readonly actor: Role; readonly text: string }
 
 type CauseEntry = {
   readonly status: FinalStatus
+  /** It may mean a bad version: `on_failure: rollback` takes the commit back. */
+  readonly rollsBack?: true
   readonly headline: string
   /** The headline once another version was deployed; absent where it is the same. */
   readonly past?: string
@@ -48,6 +50,7 @@ export const causes = {
   },
   image_pull: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The image cannot be pulled',
     past: 'The image could not be pulled',
     nextSteps: [
@@ -58,12 +61,14 @@ export const causes = {
   },
   image_name: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The name of the image is not valid',
     past: 'The name of the image was not valid',
     nextSteps: [developer('Correct the name of the image or its tag, then submit the deployment again.')],
   },
   container_config: {
     status: 'failed',
+    rollsBack: true,
     headline: 'A container cannot be created from its configuration',
     past: 'A container could not be created from its configuration',
     nextSteps: [
@@ -107,23 +112,27 @@ export const causes = {
   },
   crash_loop: {
     status: 'failed',
+    rollsBack: true,
     headline: 'A container crashes repeatedly after it starts',
     past: 'A container crashed repeatedly after it started',
     nextSteps: [developer('Read the log of the container, then its configuration and secrets.'), redeploy],
   },
   probe_failing: {
     status: 'failed',
+    rollsBack: true,
     headline: 'A container runs but does not become ready',
     past: 'A container ran but did not become ready',
     nextSteps: [developer('Check the response of its readiness probe, and the log of the container.'), redeploy],
   },
   degraded: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The application stayed Degraded',
     nextSteps: [developer('Open the resource in Argo CD and read its events.'), redeploy],
   },
   hook_failed: {
     status: 'failed',
+    rollsBack: true,
     headline: 'A sync hook failed',
     nextSteps: [developer('Read the log of the hook and fix it in Git.'), argoCdRetries],
   },
@@ -135,6 +144,7 @@ export const causes = {
   },
   sync_error: {
     status: 'failed',
+    rollsBack: true,
     headline: 'Argo CD could not apply the manifests',
     nextSteps: [developer('Fix in Git what the message names.'), argoCdRetries],
   },
@@ -211,6 +221,7 @@ export const causes = {
   },
   rollout_aborted: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The rollout was aborted',
     nextSteps: [
       developer('Read why it was aborted: events of the Rollout and its AnalysisRuns.'),
@@ -219,6 +230,7 @@ export const causes = {
   },
   analysis_failed: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The analysis of the new version failed',
     nextSteps: [
       developer('Read the measurements of the metric in the AnalysisRun.'),
@@ -227,6 +239,7 @@ export const causes = {
   },
   timeout: {
     status: 'failed',
+    rollsBack: true,
     headline: 'The time ran out before the rollout was complete',
     nextSteps: [
       developer('Open the application in Argo CD and check what that condition names.'),
@@ -339,6 +352,11 @@ export const causes = {
       developer('Add the key to the file that the message names, or correct the annotation that names the key.'),
       submitAgain,
     ],
+  },
+  rollback_outdated: {
+    status: 'cancelled',
+    headline: 'The file had changed before the rollback',
+    nextSteps: [developer('Check which version the file has now; to return to another one, deploy it.')],
   },
   no_replica: {
     status: 'aborted',

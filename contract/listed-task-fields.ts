@@ -16,6 +16,7 @@ export const listedTaskFields = {
   timeout: true,
   is_rollback: true,
   rollback_target_id: true,
+  rollback_of: true,
   commit: true,
   app_url: true,
   previous: true,

@@ -49,6 +49,8 @@ const TaskEventData = z
     rule: z.string().describe('The rule of ci_identities by which a CI submitted the task'),
     issuer: z.string().describe('Issuer of its ID token'),
     subject: z.string().describe('sub of its ID token'),
+    rollback_of: z.string().describe('The failed task that this one rolls back'),
+    rolled_back_by: z.string().describe('The task that rolls this one back'),
     run_url: z.string().describe('The job of the CI that submitted the task'),
   })
   .partial()

@@ -92,6 +92,12 @@ export const TaskSubmission = z
       .regex(taskIdPattern, 'must be the id of a task')
       .optional()
       .describe('Id of the deployed task to return to: of this application, with the same images'),
+    on_failure: z
+      .enum(['rollback', 'none'], 'must be rollback or none')
+      .optional()
+      .describe(
+        'Whether a failure that may mean a bad version takes the commit back; absent: the annotation on-failure, else ON_FAILURE',
+      ),
   })
   .meta({
     id: 'TaskSubmission',
@@ -149,6 +155,11 @@ export const TaskRecord = z
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
     is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),
+    rollback_of: z.string().optional().describe('Id of the failed task whose commit it takes back'),
+    rolled_back_by: z
+      .string()
+      .optional()
+      .describe('Id of the task that takes back its commit after its failure; only when one task is read'),
     commit: z
       .string()
       .optional()

@@ -46,6 +46,7 @@ function ofTask(task: TaskRecord, urlOf: (id: string) => string): Report {
     labelled('Similar names: ', similar.join(', ')),
     ...steps.slice(0, maxSteps).map(({ actor, text }) => `Next step (${renderRole(actor)}): ${text}`),
     ...(log === undefined ? [] : [`Log of Pod ${log.pod}:`, ...log.lines.slice(-maxLogLines).map(quoted)]),
+    task.rolled_back_by === undefined ? '' : `Rolled back by: ${urlOf(task.rolled_back_by)}`,
     `Details: ${urlOf(id)}`,
     ...(diagnosis?.links ?? []).slice(0, maxLinks).map(({ kind, url }) => `Link (${kind}): ${url}`),
   ]

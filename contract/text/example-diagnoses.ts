@@ -194,6 +194,7 @@ const examples: Readonly<Record<Cause, Example>> = {
   values_key_missing: refused(
     'the file deploy/shop/values-prod.yaml has no image.tag: the nearest that exists is image, with repository, pullPolicy',
   ),
+  rollback_outdated: refused('apps/shop/values.yaml has image.tag 1.3.0, not 1.2.0 of the failed deployment'),
   no_replica: {},
 }
 

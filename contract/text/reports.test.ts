@@ -294,6 +294,11 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     Next step 1 (developer): Add the key to the file that the message names, or correct the annotation that names the key.
     Next step 2 (developer): Then submit the deployment again."
   `),
+  rollback_outdated: (report) =>
+    expect(report).toMatchInlineSnapshot(`
+      "The file had changed before the rollback; apps/shop/values.yaml has image.tag 1.3.0, not 1.2.0 of the failed deployment
+      Next step 1 (developer): Check which version the file has now; to return to another one, deploy it."
+    `),
   no_replica: (report) =>
     expect(report).toMatchInlineSnapshot(`
       "The deployment timed out while no replica watched it [no_replica]

@@ -78,7 +78,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       controller: notingReads(controller, shown),
       limiter,
       records: createHeldRecords({
-        tasks: ownedTasks,
+        tasks: { saveProgress: ownedTasks.saveProgress, finish: services.finishTask },
         replicaId: replica.id,
         onEvents: services.feed.written,
         onFinished: services.reportFinished,
@@ -91,8 +91,16 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
         return { ...annotations, notes: [...annotations.notes, ...unknown] }
       },
       factsAtFirstSight(app, application) {
-        const { environment = environmentFor(settings.config.current(), app), notify } = annotationsOf(application)
-        return { ...(environment === undefined ? {} : { environment }), ...(notify === undefined ? {} : { notify }) }
+        const {
+          environment = environmentFor(settings.config.current(), app),
+          notify,
+          onFailure,
+        } = annotationsOf(application)
+        return {
+          ...(environment === undefined ? {} : { environment }),
+          ...(notify === undefined ? {} : { notify }),
+          ...(onFailure === undefined ? {} : { onFailure }),
+        }
       },
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),

@@ -3,9 +3,11 @@ import { createConfigReport } from '../config/config-source.ts'
 import { createOwnedTasks } from '../deployments/own/owned-tasks.ts'
 import { createTaskCompletions } from '../deployments/own/task-completions.ts'
 import { createTaskReader } from '../deployments/read/task-reader.ts'
+import { createFinishTask } from '../deployments/rollback/finish-task.ts'
 import { createSubmissionStore } from '../deployments/submit/submission-store.ts'
 import type { EndedTask } from '../deployments/task-row.ts'
 import type { HttpServer } from '../http/server/http-server.ts'
+import { createCalendar } from '../locks/deploy-lock.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createWakeUps } from '../ownership/wake-ups.ts'
 import { createRetentionStore } from '../retention/retention-store.ts'
@@ -42,6 +44,12 @@ export function openCoreServices(
   const isTold = () => settings.config.current().notifications.targets.size > 0
   const submissions = createSubmissionStore(database, settings.maxUnfinishedPerApp, isTold)
   const ownedTasks = createOwnedTasks(database, isTold)
+  const finishTask = createFinishTask({
+    database,
+    settings: settings.rollback,
+    calendarAround: createCalendar(settings.lock.schedule),
+    isTold,
+  })
   const tasks = createTaskReader(database, forReaders)
   const feed = opened.use(createEventFeed({ events, readTasks: tasks.listed, wakeUps, onError }))
   const completions = opened.use(createTaskCompletions({ tasks: ownedTasks, wakeUps, onError }))
@@ -70,8 +78,10 @@ export function openCoreServices(
   }
   const reportFinished = (ended: readonly EndedTask[]) => {
     feed.written()
-    for (const { confirmedApp, status, cause, seconds } of ended)
+    for (const { confirmedApp, status, cause, seconds, rolledBackBy } of ended) {
       metrics.taskEnded({ app: confirmedApp, result: status, cause, seconds })
+      if (rolledBackBy !== undefined) wakeUps.send('task', rolledBackBy)
+    }
   }
   const tell = { notifyAccepted, reportFinished }
   return {
@@ -86,6 +96,7 @@ export function openCoreServices(
     feed,
     submissions,
     ownedTasks,
+    finishTask,
     tasks,
     completions,
     metrics,

@@ -187,6 +187,7 @@ function settingsOf(values: Values, environment: Environment) {
     maxUnfinished: values.MAX_UNFINISHED_TASKS,
     maxUnfinishedPerApp: values.MAX_UNFINISHED_PER_APP,
     rollout: rolloutOf(values),
+    rollback: { onFailure: values.ON_FAILURE, isAllowedWhileLocked: values.ROLLBACK_WHILE_LOCKED },
     podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),
     config,

@@ -24,6 +24,8 @@ export type EndedTask = {
   /** undefined: it is not confirmed that such an application exists. */
   readonly confirmedApp: string | undefined
   readonly seconds: number
+  /** The task that takes its commit back, which any replica may claim. */
+  readonly rolledBackBy?: string
 }
 
 export type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url' | 'cause'>
@@ -67,6 +69,7 @@ export const listedColumns = [
   'app_url',
   'is_rollback',
   'rollback_target_id',
+  'rollback_of',
   'commit',
   'repository',
   'branch',
@@ -105,6 +108,7 @@ export const taskOf = (row: TaskRow): Task => ({
   appUrl: row.app_url ?? undefined,
   isRollback: row.is_rollback,
   rollbackTargetId: row.rollback_target_id ?? undefined,
+  rollbackOf: row.rollback_of ?? undefined,
   commit: row.commit ?? undefined,
   repository: row.repository ?? undefined,
   branch: row.branch ?? undefined,

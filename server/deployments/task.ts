@@ -36,6 +36,8 @@ export type Task = {
   readonly appUrl: string | undefined
   readonly isRollback: boolean
   readonly rollbackTargetId: string | undefined
+  /** The failed task whose commit it takes back. */
+  readonly rollbackOf: string | undefined
   readonly commit: string | undefined
   readonly repository: string | undefined
   readonly branch: string | undefined
@@ -58,6 +60,8 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   readonly mayWrite: boolean
   /** The task that it returns to, as the submission names it. */
   readonly rollbackTargetId: string | undefined
+  /** What follows its failure; undefined: the application or ON_FAILURE decides. */
+  readonly onFailure: 'rollback' | 'none' | undefined
   readonly submittedBy: Actor
   /** The job of a CI that submits it, by its ID token. */
   readonly pipeline: Pipeline | undefined

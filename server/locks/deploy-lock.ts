@@ -23,17 +23,20 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Further than any window reaches, even if a change of the clock swallows its only pause, and than clocks differ. */
 const reachDays = 15
 
-/** Tells whether new tasks are refused, and gives the accepting transaction what it decides by (decision 0003). */
-export function createDeployLock({ schedule, read, periods }: Dependencies) {
+/** Gives the times around an instant in which no task is accepted: the same for a whole day, so that a submission computes nothing. */
+export function createCalendar(schedule: LockdownSchedule): (around: Date) => LockdownCalendar {
   let computed = { day: Number.NaN, times: neverClosed }
-
-  /** The same for a whole day, so that a submission costs no computation. */
-  function calendarAround(around: Date): LockdownCalendar {
+  return (around) => {
     if (schedule.windows.length === 0) return neverClosed
     const day = Math.floor(around.getTime() / dayMs)
     if (day !== computed.day) computed = { day, times: computeCalendar(schedule, day) }
     return computed.times
   }
+}
+
+/** Tells whether new tasks are refused, and gives the accepting transaction what it decides by (decision 0003). */
+export function createDeployLock({ schedule, read, periods }: Dependencies) {
+  const calendarAround = createCalendar(schedule)
 
   async function status(): Promise<DeployLockStatus> {
     const { at, stored } = await read()

@@ -72,6 +72,8 @@ const watching = {
   SYNC_FAILED_GRACE: value.duration.prefault('15s'),
   APP_GONE_GRACE: value.duration.prefault('30s'),
   APP_APPEAR_GRACE: value.duration.prefault('0'),
+  ON_FAILURE: z.enum(['none', 'rollback'], { error: 'must be none or rollback' }).prefault('none'),
+  ROLLBACK_WHILE_LOCKED: value.booleanFlag.prefault('false'),
 }
 
 const deployLock = {

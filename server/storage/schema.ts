@@ -39,6 +39,8 @@ export type Schema = {
     app_url: string | null
     is_rollback: Generated<boolean>
     rollback_target_id: string | null
+    rollback_of: string | null
+    on_failure: 'rollback' | 'none' | null
     commit: string | null
     repository: string | null
     branch: string | null
@@ -93,6 +95,7 @@ export type Schema = {
     branch: string
     address: string
     plan: JSONColumnType<object>
+    replaced: JSONColumnType<Record<string, string | null>> | null
     state: Generated<'queued' | 'pushing' | 'landed' | 'unchanged' | 'refused' | 'dropped'>
     base: string | null
     commit: string | null

@@ -20,7 +20,7 @@ const objectSchema = z.object({
     .default({}),
 })
 
-/** The objects of Kubernetes in the YAML files of a folder itself; what has no kind is none. */
+/** The objects of Kubernetes in the YAML files of a folder itself; a document without a kind is not one. */
 export function plainManifests(
   files: SourceFiles,
   application: { name: string; destinationNamespace: string },

@@ -17,6 +17,7 @@ export const aNewTask = (change: Partial<NewTask> = {}): NewTask => ({
   refresh: true,
   mayWrite: true,
   rollbackTargetId: undefined,
+  onFailure: undefined,
   pipeline: undefined,
   submittedBy: { kind: 'deploy_token', id: null, name: null },
   readerDigest: undefined,

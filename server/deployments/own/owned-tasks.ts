@@ -3,7 +3,7 @@ import { bareDiagnosis } from '../../../contract/diagnosis.ts'
 import { type Actor, recordAction } from '../../audit/record-action.ts'
 import type { Database } from '../../storage/database.ts'
 import { hasNoLivingOwner, isForgotten } from '../read/task-predicates.ts'
-import type { Claim, TaskResult } from '../task.ts'
+import type { Claim } from '../task.ts'
 import { type ClaimedTask, claimedOf, type EndedTask } from '../task-row.ts'
 import { cancelledAs, endTask } from './end-task.ts'
 import { saveProgress, type TaskUpdate } from './save-progress.ts'
@@ -90,10 +90,6 @@ export function createOwnedTasks(database: Database, isTold: () => boolean = () 
     /** Stores what a task waits for, its baseline and what was observed. @returns whether the claim still holds */
     saveProgress: (claim: Claim, change: TaskUpdate['change'], events: TaskUpdate['events']): Promise<boolean> =>
       saveProgress(database, claim, change, events, isTold()),
-
-    /** Writes the end, once, with its event and what was not saved before. @returns undefined where the claim was gone or the task had ended */
-    finish: (claim: Claim, end: TaskResult, unsaved?: TaskUpdate): Promise<EndedTask | undefined> =>
-      endTask(query, settings, { taskId: claim.taskId, claim, end, unsaved, isTold: isTold() }),
 
     /** Ends an unfinished task as cancelled, whichever replica watches it. @returns undefined where it had ended */
     cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>

@@ -19,6 +19,8 @@ type TaskChange = {
   readonly environment?: string
   /** Targets that the application adds to those of the routes. */
   readonly notify?: object
+  /** By its annotation; counts where the submission says nothing. */
+  readonly onFailure?: 'rollback' | 'none'
   readonly baseline?: object
 }
 
@@ -26,7 +28,7 @@ type TaskChange = {
 export async function saveProgress(
   { query, settings: { schema } }: Database,
   claim: Claim,
-  { progress, diagnosis, appUrl, environment, notify, baseline }: TaskUpdate['change'],
+  { progress, diagnosis, appUrl, environment, notify, onFailure, baseline }: TaskUpdate['change'],
   events: TaskUpdate['events'],
   isTold = false,
 ): Promise<boolean> {
@@ -37,6 +39,7 @@ export async function saveProgress(
     ...(appUrl === undefined ? [] : [sql`app_url = ${appUrl}`]),
     ...(environment === undefined ? [] : [sql`environment = coalesce(environment, ${environment})`]),
     ...(notify === undefined ? [] : [sql`notify = ${toStoredJson(notify)}::jsonb`]),
+    ...(onFailure === undefined ? [] : [sql`on_failure = coalesce(on_failure, ${onFailure})`]),
     ...(baseline === undefined ? [] : [sql`baseline = ${toStoredJson(baseline)}::jsonb`]),
   ]
   const { rows } = await sql`

@@ -31,7 +31,7 @@ const maxJudged = 50
 export const createDescribeTask =
   ({ tasks, commitUrl, compareUrl, listedApps }: Dependencies) =>
   async (task: Task, audience: TaskAudience): Promise<TaskRecord> => {
-    const [log, { file, previousSource, ...others }, similar] = await Promise.all([
+    const [log, { file, rolledBackBy, previousSource, ...others }, similar] = await Promise.all([
       task.status === 'failed' ? tasks.podLog(task.id) : undefined,
       tasks.context(task),
       task.status === 'app not found' ? similarApps(task.app, audience) : [],
@@ -44,6 +44,7 @@ export const createDescribeTask =
       ...linksOfSource(task.source, audience.canSeeTasksOf(task.app) ? previousSource : undefined),
       ...(audience.canSeeTasksOf(task.app) ? otherTasks(others) : {}),
       ...(file === undefined ? {} : { file }),
+      ...(rolledBackBy === undefined ? {} : { rolled_back_by: rolledBackBy }),
       ...(url === undefined ? {} : { commit_url: url }),
       ...(similar.length === 0 ? {} : { similar_apps: similar }),
       ...(isLogShown ? { pod_log: log } : {}),
@@ -73,7 +74,11 @@ export const createDescribeTask =
     }
   }
 
-const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskContext, 'file' | 'previousSource'>) => ({
+const otherTasks = ({
+  previous,
+  deployedSince,
+  newestSince,
+}: Omit<TaskContext, 'file' | 'rolledBackBy' | 'previousSource'>) => ({
   ...(previous === undefined ? {} : { previous }),
   ...(deployedSince === undefined ? {} : { deployed_since: deployedSince }),
   ...(newestSince === undefined ? {} : { newest_since: newestSince }),

@@ -14,6 +14,8 @@ type Source = Task['source']
 export type TaskContext = {
   /** The override file of its write-back. */
   readonly file: string | undefined
+  /** The task that takes back its commit. */
+  readonly rolledBackBy: string | undefined
   /** The last deployed task before it. */
   readonly previous: DeployedTask | undefined
   /** What `previous` shipped. */
@@ -26,6 +28,7 @@ export type TaskContext = {
 
 type Row = {
   readonly file: string | null
+  readonly rolledBackBy: string | null
   readonly previous: (DeployedTask & { readonly source: Source | null }) | null
   readonly deployedSince: DeployedTask | null
   readonly newestSince: NewerTask | null
@@ -48,18 +51,20 @@ export async function readTaskContext(query: Kysely<Schema>, task: Task): Promis
     .selectFrom('pending_writes')
     .select(sql`plan ->> 'file'`.as('file'))
     .where('task_id', '=', task.id)
+  const rollback = query.selectFrom('tasks').select('id').where('rollback_of', '=', task.id)
   const newestOf = (found: typeof ofApp) => sql`(
     SELECT json_build_object('id', id, 'images', images, 'status', status, 'ended', extract(epoch FROM ended), 'source', source)
     FROM (${found}) AS found
     WHERE repositories && ${repositories}::text[] AND (commit IS NOT NULL OR status NOT IN ('cancelled', 'app not found'))
     ORDER BY created DESC LIMIT 1)`
-  const { rows } = await sql<Row>`SELECT (${plannedFile}) AS file,
+  const { rows } = await sql<Row>`SELECT (${plannedFile}) AS file, (${rollback}) AS "rolledBackBy",
     ${newestOf(deployed.where('created', '<', task.created))} AS previous,
     ${newestOf(deployed.where('created', '>', task.created))} AS "deployedSince",
     ${newestOf(ofApp.where('created', '>', task.created))} AS "newestSince"`.execute(query)
-  const { file, previous, deployedSince, newestSince } = rows[0] ?? {}
+  const { file, rolledBackBy, previous, deployedSince, newestSince } = rows[0] ?? {}
   return {
     file: file ?? undefined,
+    rolledBackBy: rolledBackBy ?? undefined,
     previous: previous ? deployedOf(previous) : undefined,
     previousSource: previous?.source ?? undefined,
     deployedSince: deployedSince ? deployedOf(deployedSince) : undefined,

@@ -24,6 +24,7 @@ export function taskRecordOf(task: Task): TaskRecord {
     ...given('diagnosis', task.diagnosis),
     ...(task.isRollback ? { is_rollback: true } : {}),
     ...given('rollback_target_id', task.rollbackTargetId),
+    ...given('rollback_of', task.rollbackOf),
     ...given('commit', task.commit),
     ...given('repository', task.repository),
     ...given('branch', task.branch),

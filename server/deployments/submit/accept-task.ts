@@ -99,7 +99,7 @@ async function accept(
  * Tasks of one application are accepted one after another, so that of two at once exactly one survives (decision 0002), and
  * that an Idempotency-Key, which belongs to one application, stands for one task.
  */
-const lockApplication = (transaction: Transaction<Schema>, app: string) =>
+export const lockApplication = (transaction: Transaction<Schema>, app: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended(${app}, 0))`.execute(transaction)
 
 function requireOpen(at: Date, closed: LockdownCalendar, stored: StoredLock): void {
@@ -108,6 +108,52 @@ function requireOpen(at: Date, closed: LockdownCalendar, stored: StoredLock): vo
 }
 
 type Unfinished = { readonly id: string; readonly may_write: boolean; readonly shares_image: boolean }
+
+type Rollback = {
+  readonly task: NewTask
+  readonly closed: LockdownCalendar
+  readonly isAllowedWhileLocked: boolean
+  /** The failed task. */
+  readonly of: string
+  /** When that was accepted. */
+  readonly after: Date
+  /** The task whose images come back. */
+  readonly target: string
+}
+
+/**
+ * Stores a task that takes back the commit of a failed one, in the transaction that ends that; the application is locked.
+ * @returns why nothing was stored; undefined: it was
+ */
+export async function acceptRollback(
+  transaction: Transaction<Schema>,
+  settings: Settings,
+  { task, closed, isAllowedWhileLocked, of, after, target }: Rollback,
+): Promise<string | undefined> {
+  const { at, stored, newest } = await readState(transaction, settings, task)
+  if (await hasNewer(transaction, task, after)) return 'a newer task of the application exists'
+  if (!isAllowedWhileLocked && evaluateDeployLock(at, closed, stored).active) return 'deployments are locked'
+  const created = createdAfter(newest, at)
+  await insertTask(transaction, settings, {
+    task,
+    created,
+    owner: undefined,
+    rollbackTarget: target,
+    superseded: [],
+    of,
+  })
+  return undefined
+}
+
+const hasNewer = async (transaction: Transaction<Schema>, task: NewTask, after: Date): Promise<boolean> =>
+  (await transaction
+    .selectFrom('tasks')
+    .select('id')
+    .where('app', '=', task.app)
+    .where('created', '>', after)
+    .where(sharesImageWith(task))
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 
 /** What a new task is judged by. `deployedBefore` deployed the same images: the task that the new one names, else the last. */
 type State = {
@@ -229,13 +275,15 @@ type AcceptedRow = {
   readonly owner: string | undefined
   readonly rollbackTarget: string | null
   readonly superseded: readonly EndedTask[]
+  /** The failed task that it rolls back. */
+  readonly of?: string
 }
 
 /** One round trip for the task, its events and its audit entry; plain text, as above. */
 function insertTask(
   transaction: Transaction<Schema>,
   { schema }: Settings,
-  { task, created, owner, rollbackTarget, superseded }: AcceptedRow,
+  { task, created, owner, rollbackTarget, superseded, of }: AcceptedRow,
 ) {
   const audited = insertAction(schema, {
     action: 'task_submitted',
@@ -263,22 +311,25 @@ function insertTask(
     progress: firstProgress,
     is_rollback: rollbackTarget !== null,
     rollback_target_id: rollbackTarget,
+    rollback_of: of ?? null,
+    on_failure: task.onFailure ?? null,
     reader_digests: task.readerDigest ? [task.readerDigest] : null,
     owner: owner ?? null,
     fence: owner === undefined ? '0' : firstFence,
   }
   return sql`WITH accepted AS (${insertRow(schema, 'tasks', accepted)} RETURNING id),
     audited AS (${audited})
-    ${insertEvents(schema, 'accepted', eventsOf(task, superseded))}`.execute(transaction)
+    ${insertEvents(schema, 'accepted', eventsOf(task, superseded, of))}`.execute(transaction)
 }
 
-function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly NewTaskEvent[] {
+function eventsOf(task: NewTask, superseded: readonly EndedTask[], of?: string): readonly NewTaskEvent[] {
   const accepted: NewTaskEvent = {
     kind: 'accepted',
-    detail: `accepted from ${task.author}: ${imagesText(task)}`,
+    detail: `accepted from ${task.author}: ${imagesText(task)}${of === undefined ? '' : `, which rolls back ${of}`}`,
     data: {
       images: task.images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`),
       ...pipelineOf(task),
+      ...(of === undefined ? {} : { rollback_of: of }),
     },
   }
   if (superseded.length === 0) return [accepted]

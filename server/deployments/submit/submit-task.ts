@@ -111,6 +111,7 @@ export const createSubmitTask =
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite,
       rollbackTargetId: submission.rollback_target_id,
+      onFailure: submission.on_failure,
       submittedBy: actorOf(caller, submission.app),
       pipeline: caller.kind === 'ci' ? caller : undefined,
       readerDigest: readerDigestFor(id),

@@ -27,7 +27,10 @@ export type RolloutWatcherDeps = {
   readonly settings: RolloutSettings
   annotations(application: ObservedApplication): RolloutAnnotations
   /** What is kept of an application's annotations, and of the configuration, when a task first sees it. */
-  factsAtFirstSight(app: string, application: ObservedApplication): Pick<TaskUpdate['change'], 'environment' | 'notify'>
+  factsAtFirstSight(
+    app: string,
+    application: ObservedApplication,
+  ): Pick<TaskUpdate['change'], 'environment' | 'notify' | 'onFailure'>
   decideWriteBack(task: WriteBackTask, application: ObservedApplication): WriteBackDecision
   queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>
   ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>

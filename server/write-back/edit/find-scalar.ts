@@ -54,7 +54,7 @@ function ownValueOf(map: YAMLMap, key: string): { node: Node | null } | { reason
   return isMerged ? { reason: `may have ${key} from a merge key (<<), which is not edited,` } : undefined
 }
 
-/** `1.10` is a key of that text to whoever wrote it. */
+/** `1.10` is a key of that text, as its author meant it. */
 const keyText = (key: Scalar): string => (key.type === 'PLAIN' ? (key.source ?? '') : String(key.value))
 const isMergeKey = (key: Scalar): boolean => key.type === 'PLAIN' && key.source === '<<'
 

@@ -224,3 +224,12 @@ test.for<[string, Record<string, string>, object | undefined, string[]]>([
   expect(parsed.notify).toEqual(notify)
   expect(parsed.notes).toEqual(expected.map((part) => expect.stringContaining(part)))
 })
+
+test.for([
+  ['rollback', 'rollback', 0],
+  ['none', 'none', 0],
+  ['undo', undefined, 1],
+] as const)('on-failure: %s', ([given, onFailure, notes]) => {
+  const parsed = parseAnnotations(new Map([['watcher/on-failure', given]]), ['watcher/'])
+  expect([parsed.onFailure, parsed.notes.length]).toEqual([onFailure, notes])
+})

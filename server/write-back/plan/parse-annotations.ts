@@ -45,6 +45,8 @@ export type ApplicationAnnotations = {
   readonly environment: string | undefined
   /** Targets that the application adds to those of the routes. */
   readonly notify: TargetsOfApplication | undefined
+  /** What follows the failure of its deployments; undefined: the setting decides. */
+  readonly onFailure: 'rollback' | 'none' | undefined
 }
 
 /** `events` undefined: all of them. */
@@ -87,6 +89,7 @@ export function parseAnnotations(
     badPodGraceMs: readGrace(read('bad-pod-grace'), notes),
     environment: readEnvironment(read('environment'), notes),
     notify: readNotify(read('notify'), read('notify-on'), notes),
+    onFailure: readOnFailure(read('on-failure'), notes),
     notes,
   }
 }
@@ -108,6 +111,7 @@ const knownNames = [
   'environment',
   'notify',
   'notify-on',
+  'on-failure',
 ]
 /** Limits the notes about one application: the first ones are enough to find the mistake. */
 const maxUnknown = 10
@@ -137,6 +141,12 @@ function readFlag(name: string, value: string | undefined, notes: string[]): boo
 function readEnvironment(value: string | undefined, notes: string[]): string | undefined {
   if (value === undefined || line(255).safeParse(value).success) return value
   notes.push(`annotation environment is ${quote(value)} and is ignored: must be 1 to 255 characters on one line`)
+  return undefined
+}
+
+function readOnFailure(value: string | undefined, notes: string[]): 'rollback' | 'none' | undefined {
+  if (value === undefined || value === 'rollback' || value === 'none') return value
+  notes.push(`annotation on-failure is ${quote(value)} and is ignored: must be "rollback" or "none"`)
   return undefined
 }
 

@@ -29,6 +29,8 @@ export function TaskFacts({ task, events }: { task: TaskRecord; events: readonly
           <Pipeline events={events} />
           <Replaces previous={task.previous} />
           <OtherTask name="Rolls back to" id={task.rollback_target_id} />
+          <OtherTask name="Rollback of" id={task.rollback_of} />
+          <OtherTask name="Rolled back by" id={task.rolled_back_by} />
           <OtherTask name="Superseded by" id={supersededBy(task)} />
         </dl>
       </Section>

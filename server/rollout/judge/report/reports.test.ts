@@ -268,6 +268,10 @@ const reports: Readonly<Record<Cause, Report>> = {
       ),
     ),
   ),
+  rollback_outdated: refused(
+    'rollback_outdated',
+    'apps/shop/values.yaml has image.tag 1.3.0, not 1.2.0 of the failed deployment',
+  ),
   no_replica: judged([{ ...slow, atMs: 900_000 }], { task: { isOverdue: true } }),
 }
 

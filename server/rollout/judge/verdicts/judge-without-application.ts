@@ -26,7 +26,7 @@ function judgeWriteBackAlone({ writeBack, annotations }: RolloutObservation): Ve
   const { outcome } = writeBack
   if (outcome.kind === 'refused') {
     const evidence = [{ kind: 'not_committed', text: boundedLine(outcome.reason) } as const]
-    return { ...verdictOf(outcome.cause, { evidence }), status: 'failed' }
+    return verdictOf(outcome.cause, { evidence })
   }
   if (outcome.kind === 'dropped')
     return verdictOf('superseded', { evidence: [note('superseded before its commit was pushed')] })

@@ -44,7 +44,7 @@ test('a failed deployment is taken back by a task of its own, which is watched t
   expect(await notesOf(bad)).toContain(`rolled back by ${rollback.id}`)
 })
 
-test('the annotation wants it too, and a rollback that fails is not rolled back', async () => {
+test('the annotation wants it too, and the submission comes before it', async () => {
   await deployed('web', 'v1')
   world.simulator.control.editApplication('web', (current) => ({
     ...current,
@@ -53,10 +53,9 @@ test('the annotation wants it too, and a rollback that fails is not rolled back'
       annotations: { ...current.metadata.annotations, 'watcher/on-failure': 'rollback' },
     },
   }))
-  world.hold('web', 'crashes')
+  world.hold('web', 'crashes', 'v1')
   const bad = await failed(await world.deploy('web', 'v2'))
-  const rollback = await failed(bad.rolled_back_by ?? '')
-  expect(rollback.rolled_back_by).toBeUndefined()
+  expect(await world.service.waitForEnd(bad.rolled_back_by ?? '')).toMatchObject({ status: 'deployed' })
   const again = await failed(await world.deploy('web', 'v3', { on_failure: 'none' }))
   expect(again.rolled_back_by).toBeUndefined()
 })
@@ -70,13 +69,11 @@ test('what was never deployed does not come back', async () => {
 
 test('while deployments are locked nothing is rolled back', async () => {
   await deployed('held', 'v1')
-  world.hold('held', 'never-ready', 'v1')
-  const id = await world.deploy('held', 'v2', { on_failure: 'rollback' })
-  await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
   const ada = await world.signedIn('ada', ['platform'])
   const lock = (method: 'POST' | 'DELETE') => ada.change(world.service.url, '/api/v1/deploy-lock', method)
-  expect((await lock('POST')).status).toBe(200)
   world.hold('held', 'crashes', 'v1')
+  const id = await world.deploy('held', 'v2', { on_failure: 'rollback' })
+  expect((await lock('POST')).status).toBe(200)
   const bad = await failed(id)
   expect((await lock('DELETE')).status).toBe(200)
   expect(await notesOf(bad)).toContain('not rolled back: deployments are locked')
@@ -84,12 +81,11 @@ test('while deployments are locked nothing is rolled back', async () => {
 
 test('a newer value in the file stays, whoever committed it', async () => {
   const good = await deployed('late', 'v1')
-  world.hold('late', 'never-ready', 'v1')
+  world.hold('late', 'crashes', 'v1', 'v3')
   const id = await world.deploy('late', 'v2', { on_failure: 'rollback' })
   await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
   world.gitLine.mood = 'refuse'
   world.gitLine.cut()
-  world.hold('late', 'crashes', 'v1', 'v3')
   const bad = await failed(id)
   const text = (await fileOf(good)).replace('v2', 'v3')
   await world.simulator.git.commit('gitops', { [good.file ?? '']: text })

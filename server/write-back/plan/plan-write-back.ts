@@ -42,6 +42,8 @@ export type WriteBackPlan = {
   /** Override files that Argo CD reads besides, from the root of the repository. */
   readonly filesBeside?: readonly string[]
   readonly message: string
+  /** Of a rollback: what its entries must have now, as the failed task set them. */
+  readonly expected?: readonly { readonly name: string; readonly value: string }[]
 }
 
 export type WriteBackDecision =

@@ -20,6 +20,9 @@ export type RepositoryClaim = {
   readonly fence: string
 }
 
+/** What each entry of each task had before the commit, by name; null: nothing. */
+export type ReplacedByTask = Readonly<Record<string, Readonly<Record<string, string | null>>>>
+
 /** Writes to one branch of a claimed repository that get there by one address. */
 export type WriteQueue = RepositoryClaim & { readonly branch: string; readonly address: string }
 
@@ -46,7 +49,7 @@ export function createPendingWriteStore(database: Database) {
             repository,
             branch: plan.branch,
             address: plan.address,
-            plan: JSON.stringify(plan),
+            plan: withExpected(transaction, claim.taskId, plan),
           })
           .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst()
@@ -149,13 +152,24 @@ export function createPendingWriteStore(database: Database) {
 
     /**
      * The last look before a push: marks the tasks that are still in progress, while the repository is still ours, and
-     * returns them. Stored before anything is sent, so that a successor knows where to look for the commits.
+     * returns them. Stored before anything is sent, so that a successor knows where to look for the commits, and what they replace.
      */
-    async beginPush(claim: RepositoryClaim, base: string, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
+    async beginPush(
+      claim: RepositoryClaim,
+      base: string,
+      taskIds: readonly string[],
+      replaced: ReplacedByTask = {},
+    ): Promise<ReadonlySet<string>> {
+      const values = JSON.stringify(replaced)
       const rows = await query
         .updateTable('pending_writes')
         .from('tasks')
-        .set({ state: 'pushing', base, updated: sql`now()` })
+        .set({
+          state: 'pushing',
+          base,
+          replaced: sql`${values}::jsonb -> pending_writes.task_id::text`,
+          updated: sql`now()`,
+        })
         .whereRef('tasks.id', '=', 'pending_writes.task_id')
         .where(isUnfinished)
         .where('task_id', 'in', [...taskIds])
@@ -308,6 +322,16 @@ function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
     .where('repositories.owner', '=', claim.owner)
     .where('repositories.fence', '=', claim.fence)
     .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
+}
+
+/** The plan as it is stored; of a rollback with what its entries must have, which is what the failed task set. */
+function withExpected(transaction: Transaction<Schema>, taskId: string, plan: WriteBackPlan) {
+  const failed = transaction
+    .selectFrom('tasks')
+    .innerJoin('pending_writes as undone', 'undone.task_id', 'tasks.rollback_of')
+    .select(sql`jsonb_build_object('expected', undone.plan -> 'entries')`.as('expected'))
+    .where('tasks.id', '=', taskId)
+  return sql<string>`${JSON.stringify(plan)}::jsonb || coalesce((${failed}), '{}')`
 }
 
 function describePlan(plan: WriteBackPlan): string {

@@ -117,3 +117,43 @@ describe('what one push does', () => {
     expect(turns).toBeGreaterThanOrEqual(20)
   })
 })
+
+describe('a rollback', () => {
+  const aRollback = (expected: string) => {
+    const write = aWrite('back', 'v1')
+    return { ...write, plan: { ...write.plan, sourceEntries: [], expected: [{ name: 'image.tag', value: expected }] } }
+  }
+  const fileWith = (tag: string) =>
+    new Map([['a/x.yaml', aFile(`helm:\n  parameters:\n  - {name: image.tag, value: "${tag}"}\n`)]])
+
+  test('takes back what the failed task set', async () => {
+    const plan = await planBatch([aRollback('v2')], fileWith('v2'))
+    expect(plan.commits.map(({ replaced }) => [...replaced])).toEqual([[['image.tag', 'v2']]])
+  })
+
+  test('leaves what came after it', async () => {
+    const plan = await planBatch([aRollback('v2')], fileWith('v3'))
+    expect(plan).toMatchObject({
+      commits: [],
+      refused: [
+        {
+          taskId: 'back',
+          cause: 'rollback_outdated',
+          reason: 'the file a/x.yaml has image.tag v3, not v2 of the failed deployment',
+        },
+      ],
+    })
+  })
+
+  test('has nothing to do where the file has the earlier value already', async () => {
+    const [back] = (await planBatch([aRollback('v2')], fileWith('v2'))).commits
+    const file = new Map([['a/x.yaml', aFile(back?.commit.content ?? '')]])
+    expect(await planBatch([aRollback('v2')], file)).toMatchObject({ unchanged: ['back'], refused: [] })
+  })
+
+  test('comes after a write of the same push', async () => {
+    const plan = await planBatch([aWrite('newer', 'v3'), aRollback('v2')], fileWith('v2'))
+    expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['newer'])
+    expect(plan.refused.map(({ taskId }) => taskId)).toEqual(['back'])
+  })
+})

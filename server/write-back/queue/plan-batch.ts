@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Cause } from '../../../contract/causes.ts'
 import { editors, type FileKind } from '../edit/editors.ts'
-import { FileEditError, type InvalidFile, invalidBecause, type OverrideEntry } from '../edit/file-edit.ts'
+import { FileEditError, invalidBecause, type OverrideEntry } from '../edit/file-edit.ts'
 import type { FileRead } from '../git/history/read-tree-file.ts'
 import type { FileCommit } from '../git/push/fast-import-stream.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
@@ -19,7 +20,7 @@ export type BatchPlan = {
   readonly unchanged: readonly string[]
   readonly refused: readonly {
     readonly taskId: string
-    readonly cause: InvalidFile['cause']
+    readonly cause: Cause
     readonly reason: string
   }[]
 }
@@ -38,7 +39,7 @@ function filesBeside({ file, filesBeside: named }: WriteBackPlan): readonly stri
 
 type Change =
   | ({ readonly kind: 'changed' } & Pick<BatchPlan['commits'][number], 'commit' | 'replaced'>)
-  | ({ readonly kind: 'refused' } & Pick<InvalidFile, 'cause' | 'reason'>)
+  | ({ readonly kind: 'refused' } & Pick<BatchPlan['refused'][number], 'cause' | 'reason'>)
   | { readonly kind: 'unchanged' | 'repeated' }
 
 /** Applies the writes of each file in order, each on what the ones before it leave behind. */
@@ -57,7 +58,10 @@ export async function planBatch(
     for (const { taskId, plan } of ofFile) {
       await turn() // an edit may take 0.2 s of processor time: other work goes on between two of them
       const edit = editors[plan.tool].set(before.text, plan.entries, readBeside(plan))
+      const outdated = edit.kind === 'changed' ? whyOutdated(plan, edit.replaced) : undefined
       if (edit.kind === 'invalid') changes.set(taskId, refusal(file, edit))
+      else if (outdated !== undefined)
+        changes.set(taskId, refusal(file, { cause: 'rollback_outdated', reason: outdated }))
       else if (edit.kind === 'same') changes.set(taskId, { kind: before.isEdited ? 'repeated' : 'unchanged' })
       else {
         const commit = { path: file, mode, content: edit.text, message: plan.message }
@@ -98,7 +102,17 @@ const presentOf = (plan: WriteBackPlan, files: ReadonlyMap<string, FileRead>): r
 const locate = (plan: WriteBackPlan, files: ReadonlyMap<string, FileRead>): string =>
   presentOf(plan, files)[0] ?? plan.file
 
-const refusal = (file: string, { cause, reason }: InvalidFile): Change => ({
+/** A rollback takes back what the failed task set, and nothing that came after it. */
+function whyOutdated({ entries, expected = [] }: WriteBackPlan, replaced: ReadonlyMap<string, string | undefined>) {
+  const found = ({ name, value }: { readonly name: string; readonly value: string }) =>
+    replaced.has(name)
+      ? replaced.get(name)
+      : entries.find((entry) => entry.name === name && entry.value === value)?.value
+  const other = expected.find((entry) => found(entry) !== entry.value)
+  return other && `has ${other.name} ${found(other) ?? 'not at all'}, not ${other.value} of the failed deployment`
+}
+
+const refusal = (file: string, { cause, reason }: Pick<BatchPlan['refused'][number], 'cause' | 'reason'>): Change => ({
   kind: 'refused',
   cause,
   reason: `the file ${file} ${reason}`,

@@ -3,7 +3,7 @@ import { isTooLate } from '../decide/next-step.ts'
 import { landedResult, refusedResult, unchangedResult, type WriteResult } from '../decide/write-result.ts'
 import type { CommitHistory } from '../git/history/commit-history.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/push/git-repository.ts'
-import type { PendingWriteStore, WriteQueue } from './pending-write-store.ts'
+import type { PendingWriteStore, ReplacedByTask, WriteQueue } from './pending-write-store.ts'
 import { type BatchPlan, filesToRead, planBatch } from './plan-batch.ts'
 
 type PushDeps = {
@@ -51,9 +51,9 @@ export async function pushBatch(
   const queueUnsent = (writes: readonly OpenWrite[]) =>
     store.queueAgain(queue, idsOf(writes.filter(({ state }) => state === 'queued')))
 
-  async function mayStillPush(writes: readonly OpenWrite[], tip: Tip): Promise<boolean> {
+  async function mayStillPush(writes: readonly OpenWrite[], tip: Tip, replaced: ReplacedByTask): Promise<boolean> {
     if (isTooLate(writes, memory, readAtMs, nowMs())) return false
-    const begun = await store.beginPush(queue, tip.commit, idsOf(writes))
+    const begun = await store.beginPush(queue, tip.commit, idsOf(writes), replaced)
     if (begun.size === writes.length && deps.canContinue(queue)) return true
     await queueUnsent(writes.filter(({ taskId }) => begun.has(taskId)))
     return false
@@ -96,9 +96,17 @@ export async function pushBatch(
   if (plan.commits.length === 0) return { kind: 'read' }
   const commits = new Map(plan.commits.map(({ taskId, commit }) => [taskId, commit]))
   const writes = batch.filter(({ taskId }) => commits.has(taskId))
-  const outcome = await repository.push(tip, [...commits.values()], () => mayStillPush(writes, tip))
+  const outcome = await repository.push(tip, [...commits.values()], () => mayStillPush(writes, tip, replacedBy(plan)))
   return afterPush(outcome, writes, tip)
 }
+
+const replacedBy = ({ commits }: BatchPlan): ReplacedByTask =>
+  Object.fromEntries(
+    commits.map(({ taskId, replaced }) => [
+      taskId,
+      Object.fromEntries([...replaced].map(([name, value]) => [name, value ?? null])),
+    ]),
+  )
 
 /** What is over without a push. */
 function resultsOf(plan: BatchPlan, batch: readonly OpenWrite[], tip: string, branch: string): readonly WriteResult[] {

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http, { type RequestListener, type Server } from 'node:http'
 import https from 'node:https'
-import { type AddressInfo, connect as connectSocket } from 'node:net'
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NoAnswerError } from './connection-errors.ts'
 import { createHttp, type Http } from './http.ts'
@@ -114,6 +115,20 @@ describe('https', () => {
     })
   })
 
+  test('a proxy that does not answer is left when the client closes', async () => {
+    const asked = Promise.withResolvers<Socket>()
+    const proxy = createServer((socket) => void socket.once('data', () => asked.resolve(socket)))
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    closing.push(() => proxy.close())
+    const { port } = proxy.address() as AddressInfo
+    const client = open('https://watcher.invalid', { variables: { HTTPS_PROXY: `127.0.0.1:${port}` } })
+    const answer = failure(get(client, 60_000))
+    const left = once((await asked.promise).resume(), 'close')
+    client.close()
+    await left
+    expect(await answer).toMatchObject({ message: expect.stringContaining('socket hang up') })
+  })
+
   test('a server without TLS is told apart', async () => {
     const server = (await plain(ok)).replace('http:', 'https:')
     expect(await failure(get(open(server)))).toMatchObject({
@@ -134,20 +149,28 @@ test('the path of the address stands in front', async () => {
   expect((await get(open(`${await plain(ok)}/watcher`))).text).toBe('GET /watcher/api')
 })
 
-test('a redirect is an error that names the new address, and nothing is sent there', async () => {
-  const visits: string[] = []
-  const other = await plain((request, response) => {
-    visits.push(request.url ?? '')
-    response.end()
-  })
-  const server = await plain((_request, response) => void response.writeHead(301, { location: `${other}/api` }).end())
-  const error = await failure(get(open(server)))
-  expect(error).toMatchObject({
-    isPermanent: true,
-    message: `${server} redirects to ${other} (301): give the address that answers itself`,
-  })
-  expect(visits).toEqual([])
-})
+test.for([
+  ['the same path', '/api?wait=50', ''],
+  ['a path in front', '/watcher/api', '/watcher'],
+  ['a sign-in page', '/authorize?state=se-cret', '/authorize'],
+] as const)(
+  'a redirect to %s is an error that names the new address, and nothing is sent there',
+  async ([, location, named]) => {
+    const visits: string[] = []
+    const other = await plain((request, response) => {
+      visits.push(request.url ?? '')
+      response.end()
+    })
+    const server = await plain((_request, response) => {
+      response.writeHead(301, { location: `${other}${location}` }).end()
+    })
+    expect(await failure(get(open(server), 5_000, '/api?wait=50'))).toMatchObject({
+      isPermanent: true,
+      message: `${server} redirects to ${other}${named} (301): give the address that answers itself`,
+    })
+    expect(visits).toEqual([])
+  },
+)
 
 type Row = readonly [what: string, handle: RequestListener, message: string]
 

@@ -1,4 +1,4 @@
-import http, { type IncomingMessage, type RequestOptions } from 'node:http'
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
@@ -64,7 +64,7 @@ export function createHttp({ server, authorities, variables, onRequest = () => {
       })
       const { statusCode: status = 0 } = message
       onRequest(`${method} ${path} ${status} ${Math.round(performance.now() - begun)} ms`)
-      if (status >= 300 && status < 400) throw redirectError(message, server)
+      if (status >= 300 && status < 400) throw redirectError(message, server, path)
       return { message, status, endTimer: () => clearTimeout(timeout), whole }
     } catch (error) {
       clearTimeout(timeout)
@@ -111,6 +111,13 @@ function proxyHeaders({ username, password }: URL): Record<string, string> {
 function tunnelAgent(proxy: URL, target: URL) {
   const authority = `${target.hostname}:${target.port || 443}`
   return class extends https.Agent {
+    readonly #connecting = new Set<ClientRequest>()
+
+    override destroy() {
+      for (const connect of this.#connecting) connect.destroy()
+      super.destroy()
+    }
+
     override createConnection(
       options: https.RequestOptions,
       callback: (error: Error | null, socket: Duplex) => void = () => {},
@@ -122,7 +129,10 @@ function tunnelAgent(proxy: URL, target: URL) {
         headers: { host: authority, ...proxyHeaders(proxy) },
         agent: false,
         timeout: connectLimitMs,
+        ca: options.ca,
       })
+      this.#connecting.add(connect)
+      connect.on('close', () => this.#connecting.delete(connect))
       const fail = (why: string, isPermanent = false) =>
         callback(new NoAnswerError(`proxy ${proxy.host}: ${why}`, { isPermanent }), connect.socket as Duplex)
       connect.on('connect', ({ statusCode }, socket) => {
@@ -139,12 +149,16 @@ function tunnelAgent(proxy: URL, target: URL) {
   }
 }
 
-function redirectError({ statusCode, headers }: IncomingMessage, server: URL): NoAnswerError {
+/** Names the address that would answer, without what this request adds to it; a query may hold secrets of others. */
+function redirectError({ statusCode, headers }: IncomingMessage, server: URL, path: string): NoAnswerError {
   const to = URL.canParse(headers.location ?? '', server.href) ? new URL(headers.location ?? '', server) : undefined
-  const where = to === undefined ? '' : ` to ${to.origin}`
+  const where = to === undefined ? '' : ` to ${withoutEnd(to.origin + to.pathname, path.replace(/\?.*/, ''))}`
   const message = `${server.origin} redirects${where} (${statusCode}): give the address that answers itself`
   return new NoAnswerError(message, { isPermanent: true, status: statusCode })
 }
+
+const withoutEnd = (text: string, end: string): string =>
+  (text.endsWith(end) ? text.slice(0, -end.length) : text).replace(/\/$/, '')
 
 async function textOf(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []

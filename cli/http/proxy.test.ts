@@ -50,3 +50,13 @@ test.for([
 ] as const)('%s', ([, address, variables, host]) => {
   expect(proxyFor(new URL(address), variables)?.host).toBe(host)
 })
+
+test.for(['http://pro xy:pass', 'socks5://pass.example:1080', 'http://ada:%zzpass@proxy.example'])(
+  '%s is refused, and not repeated',
+  (text) => {
+    const message = 'HTTPS_PROXY: must be an address such as http://proxy.example.com:3128'
+    expect(() => proxyFor(new URL('https://watcher.example'), { HTTPS_PROXY: text })).toThrow(
+      expect.objectContaining({ message, code: 2 }),
+    )
+  },
+)

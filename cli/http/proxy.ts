@@ -1,13 +1,30 @@
 import { BlockList, isIP } from 'node:net'
+import { usageError } from '../exit.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for an address; the names in lower case win. */
+/**
+ * The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for an address; the names in lower case win.
+ * @throws {ExitError} where it is not the address of one; the message has only the name
+ */
 export function proxyFor(url: URL, variables: Variables): URL | undefined {
   const read = (name: string) => variables[name.toLowerCase()] || variables[name] || ''
-  const proxy = read(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY')
-  if (proxy === '' || isExempt(url, read('NO_PROXY'))) return undefined
-  return new URL(proxy.includes('://') ? proxy : `http://${proxy}`)
+  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const text = read(name)
+  if (text === '' || isExempt(url, read('NO_PROXY'))) return undefined
+  const address = text.includes('://') ? text : `http://${text}`
+  if (!isProxy(address)) throw usageError(`${name}: must be an address such as http://proxy.example.com:3128`)
+  return new URL(address)
+}
+
+function isProxy(address: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(address)
+    decodeURIComponent(username + password)
+    return protocol === 'http:' || protocol === 'https:'
+  } catch {
+    return false
+  }
 }
 
 /** NO_PROXY: `*`, hosts with their subdomains, addresses and networks, each with a port or without. */

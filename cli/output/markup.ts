@@ -13,16 +13,19 @@ export type Markup = {
 
 const none = () => ''
 
-const plainMarkup: Markup = { mask: none, begin: none, end: none, error: none, line: (text) => text }
+/** GitHub reads `##[`, Azure Pipelines `##vso[` anywhere in a line as a command, TeamCity `##teamcity[` at its beginning. */
+const withoutMarks = (text: string) => text.replace(/##(?=\w*\[)/g, '## ')
 
-/** The runner reads `::` behind blanks as a command, and `##[` anywhere. */
+const plainMarkup: Markup = { mask: none, begin: none, end: none, error: none, line: withoutMarks }
+
+/** The runner reads `::` behind blanks as a command too. */
 export const githubMarkup: Markup = {
   mask: (secret) => `::add-mask::${escapeData(secret)}`,
   begin: (title) => `::group::${escapeData(title)}`,
   end: () => '::endgroup::',
   error: (title, message) => `::error title=${escapeProperty(title)}::${escapeData(message)}`,
   line(text) {
-    const harmless = text.replaceAll('##[', '## [')
+    const harmless = withoutMarks(text)
     return /^\s*::/.test(harmless) ? `| ${harmless}` : harmless
   },
 }

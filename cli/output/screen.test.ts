@@ -5,9 +5,9 @@ import { createScreen } from './screen.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function show(variables: Variables, { isTTY = false, names = ['shop'] } = {}) {
+function show(variables: Variables, { isTTY = false, names = ['shop'], columns = 40 } = {}) {
   const chunks: string[] = []
-  const output = { isTTY, columns: 40, write: (chunk: string) => chunks.push(chunk) }
+  const output = { isTTY, columns, write: (chunk: string) => chunks.push(chunk) }
   return { screen: createScreen({ output, variables, names }), text: () => chunks.join('') }
 }
 const rowOf = (app: string, title = `${app} 1.2.0`) => ({
@@ -61,7 +61,7 @@ describe('GitHub', () => {
     )
   })
 
-  test.for(['::add-mask::x', '  ::error::x', '##[error]x', 'a ##[group]x', '::group::a ##[b]'])(
+  test.for(['::add-mask::x', '  ::error::x', '##[error]x', 'a ##[group]x', '::group::a ##[b]', '###[error]x'])(
     '%s is no command',
     (words) => {
       const { screen, text } = show({ GITHUB_ACTIONS: 'true' })
@@ -76,6 +76,17 @@ describe('GitHub', () => {
       }
     },
   )
+})
+
+test.for([
+  ['Azure Pipelines', { TF_BUILD: 'True' }, 'Pod says ##vso[task.setvariable variable=PATH]x'],
+  ['TeamCity', { TEAMCITY_VERSION: '1' }, '##teamcity[buildStatus status=]'],
+] as const)('%s finds no command', ([, variables, words]) => {
+  const { screen, text } = show(variables)
+  screen.report([words])
+  screen.step(rowOf('shop'), 1, words)
+  expect(text()).not.toMatch(/##\w+\[/)
+  expect(text()).toContain('## ')
 })
 
 test('words of a server that answers oddly have no control characters', () => {
@@ -111,6 +122,14 @@ describe('a terminal', () => {
       'shop  +2.0s  deployed',
       'api   +2.0s  deployed',
     ])
+  })
+
+  test('of an unknown width has whole lines', () => {
+    const { screen, text } = show({}, { isTTY: true, columns: 0 })
+    const row = rowOf('shop')
+    screen.begin(row)
+    screen.step(row, 1, 'health: Progressing')
+    expect(text()).toContain('health: Progressing\n')
   })
 
   test.for([

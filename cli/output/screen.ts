@@ -123,7 +123,7 @@ function createLiveScreen({ output, print, label, paint }: Parts & { readonly ou
   }
   const draw = () => {
     erase()
-    const width = (output.columns ?? 80) - 1
+    const width = (output.columns || 80) - 1 // 0 where the size is not known
     for (const [row, text] of rows) {
       print(stepOf(label(row.app), secondsOf(row), text).slice(0, width))
       drawn += 1

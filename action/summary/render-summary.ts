@@ -67,6 +67,8 @@ function partsOf(outcome: Outcome, events: readonly TaskEvent[]): Parts {
       }
     }
     case 'submitted':
+      return { heading: `${outcome.app}: submitted`, points: [], table: [], links: [] }
+    case 'interrupted':
       return { heading: `${outcome.app}: interrupted before its verdict`, points: [], table: [], links: [] }
     case 'rejected':
     case 'gave_up': {

@@ -7,9 +7,10 @@ import { NoAnswerError } from '../http/connection-errors.ts'
 import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
 import type { ConnectionFlags } from '../input/connection.ts'
 import { type DeployFlags, submissionsOf } from '../input/submissions.ts'
+import { renderJson } from '../output/json.ts'
 import { createScreen, type Screen } from '../output/screen.ts'
 import type { Run } from '../run.ts'
-import { deployAll, followAll, type Options, renderJson, reportAll } from './deployments.ts'
+import { deployAll, followAll, type Options, reportAll } from './deployments.ts'
 import { openConnection } from './open-connection.ts'
 
 type OutputFlags = { readonly output: 'text' | 'json' }
@@ -63,11 +64,11 @@ async function inConnection(
     const outcomes = await act(options)
     screen.end()
     listener?.onEnd(outcomes, api.pageOf)
-    if (isJson) run.stdout.write(`${renderJson(outcomes, api)}\n`)
+    if (isJson) run.stdout.write(renderJson(outcomes, api.pageOf))
     if (interrupted.aborted) return exitCodes.interrupted
     return reportAll(outcomes, screen, api)
   } catch (error) {
-    if (interrupted.aborted) return exitCodes.interrupted
+    if (interrupted.aborted) throw new ExitError(exitCodes.interrupted, 'interrupted')
     if (error instanceof NoAnswerError) throw new ExitError(exitCodes.unreachable, error.message)
     throw error
   } finally {

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../contract/exit-codes.ts'
-import type { TaskRecord } from '../../contract/task.ts'
-import { ExitError, exitOfStatus, severityOf, worstExit } from '../exit.ts'
+import type { TaskRecord, TaskSubmission } from '../../contract/task.ts'
+import { ExitError, severityOf, worstExit } from '../exit.ts'
+import { askAgain } from '../follow/ask-again.ts'
 import { followTask } from '../follow/follow-task.ts'
 import type { Outcome, Rejection } from '../follow/outcome.ts'
 import { submissionPatienceMs, submit } from '../follow/submit.ts'
@@ -61,11 +62,14 @@ export async function deployAll(
     }
     const result = await submit(own, submission, key, { signal, patienceMs, onPause: sayPause(screen, app) }).catch(
       (error) => {
-        if (interrupted.aborted) return interruptedSubmission(screen, app)
-        throw error
+        if (!interrupted.aborted) throw error
       },
     )
-    if (result === undefined) break
+    if (result === undefined) {
+      screen.say(`${app}: interrupted while it was submitted; it may have been accepted`)
+      begun.push(Promise.resolve({ kind: 'interrupted', app }))
+      break
+    }
     if (typeof result !== 'string') {
       // A server that is away for one is away for all: the others are tried once.
       if (result.exitCode === exitCodes.unreachable) patienceMs = 0
@@ -73,7 +77,7 @@ export async function deployAll(
     } else if (isDetached) {
       screen.say(`${app} submitted: ${api.pageOf(result)}`)
       begun.push(Promise.resolve({ kind: 'submitted', id: result, app }))
-    } else begun.push(follow(own, result, submission.timeout))
+    } else begun.push(follow(own, result, submission))
   }
   return Promise.all(begun)
 }
@@ -104,16 +108,17 @@ export const followAll = (ids: readonly string[], options: Options): Promise<rea
 
 function createFollower({ screen, interrupted, listener, cancelOnInterrupt }: Options) {
   const streams = { free: maxStreams }
-  return async (api: Api, id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
+  return async (api: Api, id: string, submission?: TaskSubmission): Promise<Outcome> => {
     const watched = createWatched(screen, api.pageOf(id))
-    const pause = sayPause(screen, id)
+    const pause = sayPause(screen, submission?.app ?? id)
     listener?.onTask(id)
     try {
       const outcome = await followTask(id, {
         api,
         streams,
         signal: interrupted,
-        timeoutSeconds,
+        isAccepted: submission !== undefined,
+        timeoutSeconds: submission?.timeout || usualTimeoutSeconds,
         onTask: watched.read,
         onEvent(event) {
           watched.happen(event)
@@ -125,9 +130,8 @@ function createFollower({ screen, interrupted, listener, cancelOnInterrupt }: Op
       return outcome
     } catch (error) {
       if (!interrupted.aborted) throw error
-      if (cancelOnInterrupt) await cancel(api, screen, id)
-      else sayGoesOn(screen, api.pageOf(id), id)
-      return { kind: 'submitted', id, app: watched.app() ?? id }
+      const cancelled = cancelOnInterrupt ? await cancel(api, screen, id) : sayGoesOn(screen, api.pageOf(id), id)
+      return cancelled ?? { kind: 'interrupted', id, app: watched.app() ?? submission?.app ?? id }
     }
   }
 }
@@ -167,19 +171,19 @@ function sayPause(screen: Screen, subject: string) {
   }
 }
 
-function interruptedSubmission(screen: Screen, app: string): undefined {
-  screen.say(`${app}: interrupted while it was submitted; it may have been accepted`)
-}
-
-function sayGoesOn(screen: Screen, url: string, id: string): void {
+function sayGoesOn(screen: Screen, url: string, id: string): undefined {
   screen.say(`Interrupted. The deployment goes on: ${url}`)
   screen.say(`Follow it with: deployment-watcher wait ${id}`)
 }
 
-async function cancel(api: Pick<Api, 'cancel'>, screen: Screen, id: string): Promise<void> {
+async function cancel(api: Pick<Api, 'cancel'>, screen: Screen, id: string): Promise<Outcome | undefined> {
+  const giveUpAt = performance.now() + cancelLimitMs
+  const limit = AbortSignal.timeout(cancelLimitMs)
+  const signal = new AbortController().signal // a second interruption ends the process
   try {
-    const { task } = await api.cancel(id, AbortSignal.timeout(cancelLimitMs))
+    const { task } = await askAgain(() => api.cancel(id, limit), { giveUpAt: () => giveUpAt, signal })
     screen.say(`Interrupted. ${titleOf(task)} is ${task.status}.`)
+    return { kind: 'ended', task }
   } catch (error) {
     screen.say(`Interrupted. Task ${id} could not be cancelled: ${(error as Error).message}`)
   }
@@ -194,23 +198,4 @@ export function reportAll(outcomes: readonly Outcome[], screen: Screen, api: Pic
   const [worst] = reports
   if (worst !== undefined && worst.lines.length > 0) screen.annotate(worst.title, worst.lines[0] ?? '')
   return worstExit(reports.map(({ exitCode }) => exitCode))
-}
-
-/** Each deployment for programs: the record of the API where there is one, its address, and the exit code of it alone. */
-export function renderJson(outcomes: readonly Outcome[], api: Pick<Api, 'pageOf'>): string {
-  const tasks = outcomes.map((outcome) => {
-    if (outcome.kind === 'ended')
-      return { ...outcome.task, url: api.pageOf(outcome.task.id), exit_code: exitOfStatus(outcome.task.status) }
-    if (outcome.kind === 'submitted')
-      return { id: outcome.id, app: outcome.app, url: api.pageOf(outcome.id), exit_code: exitCodes.deployed }
-    if (outcome.kind === 'gave_up') {
-      const { id, task, why } = outcome
-      return { ...task, id, url: api.pageOf(id), error: why, exit_code: exitCodes.gave_up }
-    }
-    const { app, id, error, exitCode, lock } = outcome
-    const known = id === undefined ? {} : { id, url: api.pageOf(id) }
-    const locked = lock && { code: 'locked', until: lock.until, reason: lock.reason, set_by: lock.setBy }
-    return { app, ...known, error, ...locked, exit_code: exitCode }
-  })
-  return JSON.stringify({ tasks })
 }

@@ -151,7 +151,7 @@ describe('GitHub Actions', () => {
 describe('a 401 repeats the sentence of the service and says what to do', () => {
   test.for([
     ['deploy', deploy('shop'), 'shop not deployed: '],
-    ['wait', ['wait', 'shop'], 'shop cannot be followed any more: '],
+    ['wait', ['wait', 'shop'], 'shop cannot be followed: '],
     ['status', ['status', 'shop'], 'deployment-watcher: '],
     ['list', ['list'], 'deployment-watcher: '],
     ['lock status', ['lock', 'status'], 'deployment-watcher: '],

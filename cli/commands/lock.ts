@@ -3,6 +3,7 @@ import { exitCodes } from '../../contract/exit-codes.ts'
 import { oneLine } from '../../contract/fields.ts'
 import { accessTokenOf } from '../credential/credential.ts'
 import type { ConnectionFlags } from '../input/connection.ts'
+import { jsonLine } from '../output/json.ts'
 import { harmless } from '../output/markup.ts'
 import { timeOf } from '../output/words.ts'
 import type { Run } from '../run.ts'
@@ -17,8 +18,8 @@ export async function runLockStatus(
   const code = await asking(flags, run, async (api) => {
     const details = await api.lock(run.interrupted)
     isLocked = details.active
-    const text = flags.output === 'json' ? JSON.stringify(details) : harmless(wordsOf(details), run.variables)
-    run.stdout.write(`${text}\n`)
+    const text = flags.output === 'json' ? jsonLine(details) : `${harmless(wordsOf(details), run.variables)}\n`
+    run.stdout.write(text)
   })
   return code === exitCodes.deployed && isLocked ? exitCodes.locked : code
 }

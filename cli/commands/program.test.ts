@@ -55,6 +55,16 @@ describe('what it does not understand ends with 2 and says what it meant', () =>
   })
 })
 
+test.for([
+  [['deploy', '--output', 'json', '--ap', 'shop'], "error: unknown option '--ap'\n(Did you mean --app?)", 2],
+  [['status', 'x', '--output=json', '--server', 'http://127.0.0.1:1'], 'http://127.0.0.1:1: connection refused', 3],
+] as const)('%j ends with an object too', async ([args, error, exitCode]) => {
+  const { code, out } = await run(args)
+  expect(out).toMatch(/^.+\n$/)
+  expect(JSON.parse(out)).toEqual({ tasks: [], error, exit_code: exitCode })
+  expect(code).toBe(exitCode)
+})
+
 test('each command reads the images behind each application', async () => {
   const { err } = await run([
     'deploy',

@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander'
 import { exitCodes } from '../../contract/exit-codes.ts'
-import { ExitError } from '../exit.ts'
+import { ExitError, usageError } from '../exit.ts'
 import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
 import { moment, seconds } from '../input/submissions.ts'
+import { renderJsonError } from '../output/json.ts'
 import { harmless } from '../output/markup.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { Run } from '../run.ts'
@@ -22,12 +23,23 @@ export async function runProgram(args: readonly string[], run: Run): Promise<num
     await program.parseAsync(isTheirs ? ['deploy'] : [...args], { from: 'user' })
     return code
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.deployed : exitCodes.usage
-    if (!(error instanceof ExitError)) throw error
-    run.stderr.write(harmless(`deployment-watcher: ${error.message}\n`, run.variables))
-    return error.code
+    const isSaid = error instanceof CommanderError
+    if (isSaid && error.exitCode === 0) return exitCodes.deployed
+    const { code, message } = isSaid ? usageError(error.message) : asExitError(error)
+    if (!isSaid) run.stderr.write(harmless(`deployment-watcher: ${message}\n`, run.variables))
+    if (isJsonWanted(args)) run.stdout.write(renderJsonError(message, code))
+    return code
   }
 }
+
+function asExitError(error: unknown): ExitError {
+  if (error instanceof ExitError) return error
+  throw error
+}
+
+/** Known also where the other arguments cannot be parsed. */
+const isJsonWanted = (args: readonly string[]): boolean =>
+  args.some((one, at) => one === '--output=json' || (one === '--output' && args[at + 1] === 'json'))
 
 type Deployment = { app: string; images: string[] }
 

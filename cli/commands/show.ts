@@ -6,12 +6,12 @@ import { ExitError } from '../exit.ts'
 import { type Api, createApi, isOver, RefusedError } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
 import type { ConnectionFlags } from '../input/connection.ts'
+import { jsonLine, renderJson } from '../output/json.ts'
 import { harmless } from '../output/markup.ts'
 import { reportOf } from '../output/report.ts'
 import { spanOf, timeOf, titleOf } from '../output/words.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { Run } from '../run.ts'
-import { renderJson } from './deployments.ts'
 import { openConnection } from './open-connection.ts'
 
 type Flags = ConnectionFlags & { readonly output: 'text' | 'json' }
@@ -31,7 +31,7 @@ export const runCancel = (id: string, flags: Flags, run: Run): Promise<number> =
   })
 
 function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout, variables }: Run): void {
-  if (output === 'json') return void stdout.write(`${renderJson([{ kind: 'ended', task }], api)}\n`)
+  if (output === 'json') return void stdout.write(renderJson([{ kind: 'ended', task }], api.pageOf))
   const { lines } = isOver(task) ? reportOf({ kind: 'ended', task }, api.pageOf) : { lines: [] }
   const words = isOver(task)
     ? `${task.status} in ${spanOf(task.updated - task.created)}`
@@ -50,7 +50,7 @@ export const runList = (flags: ListFlags, run: Run): Promise<number> =>
     const filter = Object.entries({ app, project, environment, author, status, search, limit })
     const given = Object.fromEntries(filter.filter((entry): entry is [string, string] => entry[1] !== undefined))
     const tasks = await api.list(given, run.interrupted)
-    if (flags.output === 'json') return void run.stdout.write(`${JSON.stringify({ tasks })}\n`)
+    if (flags.output === 'json') return void run.stdout.write(jsonLine({ tasks }))
     const rows = tasks.map((task) => [task.id, timeOf(task.created), task.status, titleOf(task), oneLine(task.author)])
     for (const line of columns(rows)) run.stdout.write(`${harmless(line, run.variables)}\n`)
   })
@@ -89,7 +89,7 @@ export async function asking(
     await ask(createApi({ http, headers: async () => headers }))
     return exitCodes.deployed
   } catch (error) {
-    if (run.interrupted.aborted) return exitCodes.interrupted
+    if (run.interrupted.aborted) throw new ExitError(exitCodes.interrupted, 'interrupted')
     if (error instanceof NoAnswerError) throw new ExitError(exitCodes.unreachable, error.message)
     if (!(error instanceof RefusedError)) throw error
     const code = exitOfRefusal(error.status)

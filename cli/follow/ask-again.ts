@@ -19,6 +19,10 @@ function createBackoff() {
   }
 }
 
+/** What is not the service answers the first request, and goes on being it. */
+export const isHopeless = ({ isPermanent, status = 500 }: NoAnswerError): boolean =>
+  isPermanent || (status < 500 && status !== 429)
+
 type Options = {
   /** By `performance.now()`; it may move while it is asked. */
   readonly giveUpAt: () => number

@@ -5,7 +5,7 @@ import type { TaskEvent } from '../../contract/task-event.ts'
 import { ExitError } from '../exit.ts'
 import { type Api, isOver, RefusedError, type TaskWithClock } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
-import { askAgain } from './ask-again.ts'
+import { askAgain, isHopeless } from './ask-again.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The verdict of a task comes by its deadline; the service has so long to tell it. */
@@ -19,6 +19,8 @@ type Options = {
   /** Streams that may be open at once, over all tasks of this run. */
   readonly streams: { free: number }
   readonly signal: AbortSignal
+  /** Whether the service has accepted the task; else what is asked may be another server. */
+  readonly isAccepted: boolean
   /** Of the task, until it was read. */
   readonly timeoutSeconds: number
   /** As the task was read, at a time of the server. `isPolled`: no event says what happens. */
@@ -29,11 +31,13 @@ type Options = {
 
 /** Follows a task by its events, or by asking, until it ends or a minute after its deadline. */
 export async function followTask(id: string, options: Options): Promise<Outcome> {
-  const { api, streams, signal, timeoutSeconds, onTask, onEvent, onPause } = options
+  const { api, streams, signal, isAccepted, timeoutSeconds, onTask, onEvent, onPause } = options
   let giveUpAt = performance.now() + (timeoutSeconds + graceSeconds) * 1_000
   let known: TaskRecord | undefined
+  const isUnproven = () => !isAccepted && known === undefined
   const read = async (ask: () => Promise<TaskWithClock>, isPolled = false): Promise<TaskRecord> => {
-    const { task, now } = await askAgain(ask, { giveUpAt: () => giveUpAt, signal, onPause })
+    const isFinal = (error: NoAnswerError) => isUnproven() && isHopeless(error)
+    const { task, now } = await askAgain(ask, { giveUpAt: () => giveUpAt, signal, isFinal, onPause })
     if (task.timeout !== undefined)
       giveUpAt = performance.now() + (task.created + task.timeout - now + graceSeconds) * 1_000
     known = task
@@ -76,15 +80,17 @@ export async function followTask(id: string, options: Options): Promise<Outcome>
     return { kind: 'ended', task }
   } catch (error) {
     if (error instanceof RefusedError) return refused(error, id, known)
+    if (error instanceof NoAnswerError && isUnproven() && isHopeless(error))
+      return { kind: 'rejected', app: id, id, exitCode: exitCodes.unreachable, error: error.message }
     // An ExitError: the CI gives no ID token any more.
     if (error instanceof NoAnswerError || error instanceof ExitError)
-      return { kind: 'gave_up', id, task: known, why: error.message }
+      return { kind: 'gave_up', id, task: known, why: error.message, isGone: false }
     throw error
   }
 }
 
 function refused({ status, message }: RefusedError, id: string, task: TaskRecord | undefined): Outcome {
-  if (status === 404) return { kind: 'gave_up', id, task, why: message }
+  if (status === 404) return { kind: 'gave_up', id, task, why: message, isGone: true }
   const exitCode = status === 401 || status === 403 ? exitCodes.not_authorized : exitCodes.rejected
   return { kind: 'rejected', app: task?.app ?? id, id, exitCode, error: message }
 }

@@ -13,9 +13,20 @@ export type Rejection = {
   readonly lock?: { until: number | undefined; reason: string | undefined; setBy: string | undefined }
 }
 
+/** The task has no verdict that this run could learn. `isGone`: the service does not know it. */
+export type GivenUp = {
+  readonly kind: 'gave_up'
+  readonly id: string
+  readonly task: TaskRecord | undefined
+  readonly why: string
+  readonly isGone: boolean
+}
+
 /** What became of a deployment, as far as this run knows. */
 export type Outcome =
   | Rejection
   | { readonly kind: 'ended'; readonly task: TaskRecord }
-  | { readonly kind: 'gave_up'; readonly id: string; readonly task: TaskRecord | undefined; readonly why: string }
+  | GivenUp
   | { readonly kind: 'submitted'; readonly id: string; readonly app: string }
+  /** Without an id it may have been submitted. */
+  | { readonly kind: 'interrupted'; readonly id?: string; readonly app: string }

@@ -2,7 +2,7 @@ import { exitCodes } from '../../contract/exit-codes.ts'
 import type { TaskSubmission } from '../../contract/task.ts'
 import { type Api, RefusedError } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
-import { askAgain } from './ask-again.ts'
+import { askAgain, isHopeless } from './ask-again.ts'
 import type { Rejection } from './outcome.ts'
 
 /** A submission without an answer is given up after so long. */
@@ -29,8 +29,7 @@ export async function submit(
     return await askAgain(() => api.submit(submission, key, signal), {
       giveUpAt: () => giveUpAt,
       signal,
-      // What is not the service answers the first request, and goes on being it.
-      isFinal: ({ isPermanent, status = 500 }) => isPermanent || (status < 500 && status !== 429),
+      isFinal: isHopeless,
       onPause,
     })
   } catch (error) {

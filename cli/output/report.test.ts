@@ -82,14 +82,24 @@ describe('without a verdict', () => {
       ['shop not deployed: credential rejected: expired', 'Check WATCHER_TOKEN.'],
     ],
     [
-      'not authorized any more',
+      'not authorized to follow it',
       { id: '01a2', exitCode: 4, error: 'revoked' },
-      ['shop cannot be followed any more: revoked'],
+      ['shop cannot be followed: revoked'],
+    ],
+    [
+      'a server that is not the service',
+      { id: '01a2', exitCode: 3, error: 'https://w: the host name is unknown' },
+      ['shop cannot be followed: https://w: the host name is unknown'],
     ],
     ['rejected', { exitCode: 5, error: 'author: must not be empty' }, ['shop not deployed: author: must not be empty']],
   ] as const)('%s', ([, rejection, lines]) =>
     expect(reportOf({ kind: 'rejected', app: 'shop', ...rejection }, urlOf).lines).toEqual(lines),
   )
+
+  test('gone: nothing is known of the deployment', () => {
+    const outcome = { kind: 'gave_up', id: '01a2', task: undefined, why: 'task not found', isGone: true } as const
+    expect(reportOf(outcome, urlOf).lines).toEqual(['task 01a2 has no verdict: task not found'])
+  })
 
   test('given up: the deployment goes on', () => {
     const outcome = {
@@ -97,6 +107,7 @@ describe('without a verdict', () => {
       id: '01a2',
       task: failed('timeout', { status: 'in progress' }),
       why: 'no answer',
+      isGone: false,
     } as const
     expect(reportOf(outcome, urlOf)).toMatchObject({
       exitCode: 9,

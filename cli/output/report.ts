@@ -9,7 +9,7 @@ import {
   renderSentence,
 } from '../../contract/text/render-diagnosis.ts'
 import { exitOfStatus } from '../exit.ts'
-import type { Outcome, Rejection } from '../follow/outcome.ts'
+import type { GivenUp, Outcome, Rejection } from '../follow/outcome.ts'
 import { spanOf, timeOf, titleOf } from './words.ts'
 
 const maxSteps = 3
@@ -28,6 +28,8 @@ export function reportOf(outcome: Outcome, urlOf: (id: string) => string): Repor
       return { exitCode: outcome.exitCode, title: titleOfRejection(outcome), lines: ofRejection(outcome) }
     case 'submitted':
       return { exitCode: exitCodes.deployed, title: '', lines: [] }
+    case 'interrupted':
+      return { exitCode: exitCodes.interrupted, title: '', lines: [] }
     case 'gave_up':
       return { exitCode: exitCodes.gave_up, title: 'no verdict', lines: ofUnknown(outcome, urlOf) }
   }
@@ -65,7 +67,7 @@ function titleOfRejection({ exitCode }: Rejection): string {
   return exitCode === exitCodes.unreachable ? 'unreachable' : 'rejected'
 }
 
-function ofRejection({ app, id, exitCode, error, advice, lock }: Rejection): readonly string[] {
+function ofRejection({ app, id, error, advice, lock }: Rejection): readonly string[] {
   const name = oneLine(app)
   if (lock !== undefined) {
     const until = lock.until === undefined ? '' : ` until ${timeOf(lock.until)}`
@@ -73,16 +75,12 @@ function ofRejection({ app, id, exitCode, error, advice, lock }: Rejection): rea
     const why = lock.reason === undefined ? '' : `: ${lock.reason}`
     return [boundedLine(`${name} not deployed: deployments are locked${until}${by}${why}`)]
   }
-  const isFollowed = exitCode === exitCodes.not_authorized && id !== undefined
-  const first = `${name} ${isFollowed ? 'cannot be followed any more' : 'not deployed'}: ${error}`
+  const first = `${name} ${id === undefined ? 'not deployed' : 'cannot be followed'}: ${error}`
   return [first, ...(advice === undefined ? [] : [advice])].map(boundedLine)
 }
 
-function ofUnknown(outcome: Extract<Outcome, { kind: 'gave_up' }>, urlOf: (id: string) => string): readonly string[] {
-  const { id, task, why } = outcome
-  return [
-    boundedLine(`${task === undefined ? `task ${id}` : titleOf(task)} has no verdict: ${why}`),
-    `The deployment goes on: ${urlOf(id)}`,
-    `Follow it with: deployment-watcher wait ${oneLine(id)}`,
-  ]
+function ofUnknown({ id, task, why, isGone }: GivenUp, urlOf: (id: string) => string): readonly string[] {
+  const first = boundedLine(`${task === undefined ? `task ${id}` : titleOf(task)} has no verdict: ${why}`)
+  if (isGone) return [first]
+  return [first, `The deployment goes on: ${urlOf(id)}`, `Follow it with: deployment-watcher wait ${oneLine(id)}`]
 }

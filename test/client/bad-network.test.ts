@@ -71,6 +71,6 @@ test('a credential that is refused while it waits is told at once', async () => 
   proxy.dropCredentials()
   expect(await client.ended).toMatchObject({
     code: exitCodes.not_authorized,
-    stdout: expect.stringContaining('kept cannot be followed any more: no credential was given'),
+    stdout: expect.stringContaining('kept cannot be followed: no credential was given'),
   })
 })

@@ -161,18 +161,18 @@ test('several applications: failures first, and the worst exit code', async () =
 
 describe('without a verdict', () => {
   test('an address that does not exist ends with 3, at once', async () => {
-    const run = await runClient(deployArgs('well', newTag()), { WATCHER_URL: 'http://watcher.invalid' })
-    expect(run).toMatchObject({
-      code: exitCodes.unreachable,
-      stdout: expect.stringContaining('http://watcher.invalid: '),
-    })
+    for (const args of [deployArgs('well', newTag()), ['wait', randomUUID()]])
+      expect(await runClient(args, { WATCHER_URL: 'http://watcher.invalid' })).toMatchObject({
+        code: exitCodes.unreachable,
+        stdout: expect.stringContaining('http://watcher.invalid: '),
+      })
   })
 
   test('a task that is gone ends with 9', async () => {
-    const run = await runClient(['wait', randomUUID()], baseVariables())
-    expect(run).toMatchObject({
+    const id = randomUUID()
+    expect(await runClient(['wait', id], baseVariables())).toMatchObject({
       code: exitCodes.gave_up,
-      stdout: expect.stringContaining('has no verdict: task not found'),
+      stdout: `task ${id} has no verdict: task not found\n`,
     })
   })
 

@@ -6,11 +6,11 @@ import { eventually } from '../support/eventually.ts'
 import { runClient, startClient } from '../support/run-client.ts'
 import { deployToken, startWorld, type World, withToken } from '../support/world.ts'
 
-const applications = ['shop', 'payments', 'stuck', 'kept']
+const applications = ['shop', 'payments', 'stuck', 'slow', 'kept']
 let world: World
 beforeAll(async () => {
   world = await startWorld({
-    parts: ['argo cd', 'provider'],
+    parts: ['argo cd', 'provider', 'lines'],
     applications,
     settings: { IDP_REQUIRE_READ_AUTH: 'true', BAD_POD_GRACE: '1s', STREAMS_PER_CLIENT: '1', WAITS_PER_CLIENT: '1' },
   })
@@ -18,6 +18,7 @@ beforeAll(async () => {
     world.simulator.control.overridePods(app, { newPods, except: [`registry.example/${app}:v0`] })
   hold('payments', 'image-pull-error')
   hold('stuck', 'held')
+  hold('slow', 'held')
   hold('kept', 'held')
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -62,6 +63,21 @@ test('a restart is waited for, also without a stream or a wait left, and before 
     exitCodes.deployed,
     exitCodes.deployed,
   ])
+})
+
+test('an absent database is waited for, before a submission and before a verdict', async () => {
+  const { database } = world.service.lines
+  const waiting = startClient(deploy('slow', 'v-database'), variables())
+  await eventually(() => expect(waiting.stdout()).toContain('committed'))
+  database.mood = 'refuse'
+  database.cut()
+  const submitting = startClient(deploy('shop', 'v-database'), variables())
+  await eventually(() => expect(submitting.stdout()).toContain('the database does not answer'))
+  database.mood = 'well'
+  world.simulator.control.releasePods('slow')
+  const ends = await Promise.all([waiting.ended, submitting.ended])
+  expect(ends.map(({ code }) => code)).toEqual([exitCodes.deployed, exitCodes.deployed])
+  expect([await countOf('slow', 'v-database'), await countOf('shop', 'v-database')]).toEqual([1, 1])
 })
 
 test('a credential that is refused while it waits is told at once', async () => {

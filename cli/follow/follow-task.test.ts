@@ -54,7 +54,7 @@ const elsewhere = new NoAnswerError('the host name is unknown', { isPermanent: t
 test.for([
   ['a host that does not exist', elsewhere],
   ['a page of another server', new NoAnswerError('not from Deployment Watcher', { status: 404 })],
-] as const)('%s ends the wait for a task that nobody has seen', async ([, error]) => {
+] as const)('%s ends the wait for a task that was never read', async ([, error]) => {
   expect(await follow(failing(error), false)).toMatchObject({ kind: 'rejected', id: '1', exitCode: 3 })
 })
 

@@ -27,10 +27,20 @@ const HistoryLeadTime = z
   .meta({ id: 'HistoryLeadTime' })
 export type HistoryLeadTime = z.infer<typeof HistoryLeadTime>
 
-const HistoryRestore = z
+const HistoryTimeToRestore = z
   .object({ median_seconds: decimalNumber, known: wholeNumber.describe('How often an application was restored') })
-  .meta({ id: 'HistoryRestore' })
-export type HistoryRestore = z.infer<typeof HistoryRestore>
+  .meta({ id: 'HistoryTimeToRestore' })
+export type HistoryTimeToRestore = z.infer<typeof HistoryTimeToRestore>
+
+const HistoryRollbacks = z
+  .object({
+    cause: extensibleEnum(causeCodes)
+      .optional()
+      .describe('Code of the newest task of the application before the rollback; absent: that one was deployed'),
+    count: wholeNumber,
+  })
+  .meta({ id: 'HistoryRollbacks' })
+export type HistoryRollbacks = z.infer<typeof HistoryRollbacks>
 
 /** What is told of a period, and of each of its days. */
 const Period = z.object({
@@ -42,14 +52,26 @@ const Period = z.object({
     'Seconds from `source.committed_at` to the end of the first deployed task of that `source.sha`, by the time of that ' +
       'end; absent where no commit is known',
   ),
-  restore: HistoryRestore.optional().describe(
-    'Seconds from the end of the first failed or aborted task to the end of the next deployed task of the application, by ' +
-      'the time of that second end; failures since the beginning of `before`. Absent where nothing was restored',
+  time_to_restore: HistoryTimeToRestore.optional().describe(
+    'Seconds from the end of the first failed task to the end of the next deployed task of the application, by the time of ' +
+      'that second end; failures since the beginning of `before`. Absent where nothing was restored',
   ),
   locked_seconds: decimalNumber.describe('How long deployments were locked, manually or by the current schedule'),
 })
 
-const HistoryPeriod = Period.extend({ from: epochSeconds, to: epochSeconds }).meta({ id: 'HistoryPeriod' })
+const HistoryPeriod = Period.extend({
+  from: epochSeconds,
+  to: epochSeconds,
+  deploy_frequency: decimalNumber.describe('Deployed tasks, rollbacks included, divided by `days`'),
+  change_failure_rate: decimalNumber
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('failed / (deployed + failed), rollbacks included; absent where there was neither'),
+  rollbacks: z
+    .array(HistoryRollbacks)
+    .describe('Deployed tasks that returned to the images of an earlier task, the most frequent cause first'),
+}).meta({ id: 'HistoryPeriod' })
 export type HistoryPeriod = z.infer<typeof HistoryPeriod>
 
 const HistoryDay = Period.extend({
@@ -108,10 +130,21 @@ export const History = z
           counts: { deployed: 38, failed: 2 },
           durations: { median_seconds: 102, p95_seconds: 260.5, p99_seconds: 473 },
           lead_time: { median_seconds: 2_340, p75_seconds: 6_540, known: 27 },
-          restore: { median_seconds: 640, known: 2 },
+          time_to_restore: { median_seconds: 640, known: 2 },
           locked_seconds: 0,
+          deploy_frequency: 38,
+          change_failure_rate: 0.05,
+          rollbacks: [{ cause: 'crash_loop', count: 2 }],
         },
-        before: { from: 1_795_305_600, to: 1_795_334_460, counts: { deployed: 35 }, locked_seconds: 3_600 },
+        before: {
+          from: 1_795_305_600,
+          to: 1_795_334_460,
+          counts: { deployed: 35 },
+          locked_seconds: 3_600,
+          deploy_frequency: 35,
+          change_failure_rate: 0,
+          rollbacks: [],
+        },
         by_day: [
           {
             day: '2026-11-23',
@@ -120,7 +153,7 @@ export const History = z
             counts: { deployed: 38, failed: 2 },
             durations: { median_seconds: 102, p95_seconds: 260.5, p99_seconds: 473 },
             lead_time: { median_seconds: 2_340, p75_seconds: 6_540, known: 27 },
-            restore: { median_seconds: 640, known: 2 },
+            time_to_restore: { median_seconds: 640, known: 2 },
             locked_seconds: 0,
           },
         ],
@@ -149,6 +182,7 @@ export const HistoryFilter = z.object({
     .describe(`Number of days, today included; absent: ${usualDays}`),
   app: textFilter.describe('Only tasks of exactly this application'),
   project: textFilter.describe('Only tasks of exactly this project'),
+  environment: textFilter.describe('Only tasks of exactly this environment'),
   tz: z
     .string()
     .max(64, { error: 'must be at most 64 characters long', abort: true })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { textFilter } from './field-schemas.ts'
 
-const nameFields = ['app', 'project', 'author'] as const
+const nameFields = ['app', 'project', 'environment', 'author'] as const
 export type NameField = (typeof nameFields)[number]
 
 export const maxNames = 20

@@ -7,6 +7,7 @@ import { finalStatuses, taskStatuses } from '../../contract/task-status.ts'
 import { matchesGlob } from '../../server/auth/access/matches-glob.ts'
 import { createReadHistory } from '../../server/deployments/read/history.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
+import { closely, deliveryFiguresOf, type EndedTask, quantile } from '../../test/support/delivery-figures.ts'
 import { type StoredTask, storeTasks } from '../../test/support/store-tasks.ts'
 import { createTaskStore } from '../../test/support/task-store.ts'
 
@@ -32,6 +33,8 @@ const aTask = fc.record({
   seconds: fc.integer({ min: 1, max: 100_000 }),
   app: anApp,
   project: fc.constantFrom('p1', 'p2'),
+  environment: fc.constantFrom('production', 'staging'),
+  is_rollback: fc.boolean(),
   status: fc.oneof({ weight: 3, arbitrary: fc.constant('deployed' as const) }, fc.constantFrom(...taskStatuses)),
   cause: fc.constantFrom('crash_loop', 'image_pull', 'timeout'),
   sha: fc.constantFrom('a1', 'b2', 'c3', 'd4', "'; --"),
@@ -41,7 +44,7 @@ const aTask = fc.record({
 
 type Drawn = typeof aTask extends fc.Arbitrary<infer Value> ? Value : never
 
-function storedOf({ ended, seconds, app, project, status, cause, sha, committed, hasSource }: Drawn): StoredTask {
+function storedOf({ ended, seconds, status, cause, sha, committed, hasSource, ...same }: Drawn): StoredTask {
   const endedAt = nowSeconds - Math.floor(ended) / 1000
   const at = { before: endedAt - seconds, after: endedAt + 1, 'long ago': 0, least: 5e-324, absent: undefined }[
     committed
@@ -49,8 +52,7 @@ function storedOf({ ended, seconds, app, project, status, cause, sha, committed,
   return {
     created: endedAt - seconds / 1000,
     seconds: seconds / 1000,
-    app,
-    project,
+    ...same,
     status,
     cause: status === 'deployed' || status === 'in progress' ? null : cause,
     source: hasSource
@@ -59,21 +61,12 @@ function storedOf({ ended, seconds, app, project, status, cause, sha, committed,
   }
 }
 
-/** As percentile_cont. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  const position = (sorted.length - 1) * share
-  const [low = 0, high = low] = sorted.slice(Math.floor(position))
-  return low + (high - low) * (position % 1)
-}
+type Known = EndedTask & Required<Pick<StoredTask, 'status' | 'seconds'>>
 
-type Known = Required<Pick<StoredTask, 'app' | 'status' | 'seconds'>> & StoredTask & { id: string; ended: number }
+const close = (value: number) => expect.closeTo(value, 2)
 
-function figuresOf(tasks: readonly Known[], leads: ReadonlyMap<string, number>) {
-  const deployed = tasks.filter(({ status }) => status === 'deployed')
-  const seconds = deployed.map((task) => task.seconds)
-  const lead = tasks.flatMap(({ id }) => leads.get(id) ?? [])
-  const close = (value: number) => expect.closeTo(value, 2)
+function endsOf(tasks: readonly Known[]) {
+  const seconds = tasks.filter(({ status }) => status === 'deployed').map((task) => task.seconds)
   return {
     counts: countsOf(tasks),
     ...(seconds.length > 0 && {
@@ -81,13 +74,6 @@ function figuresOf(tasks: readonly Known[], leads: ReadonlyMap<string, number>) 
         median_seconds: close(quantile(seconds, 0.5)),
         p95_seconds: close(quantile(seconds, 0.95)),
         p99_seconds: close(quantile(seconds, 0.99)),
-      },
-    }),
-    ...(lead.length > 0 && {
-      lead_time: {
-        median_seconds: close(quantile(lead, 0.5)),
-        p75_seconds: close(quantile(lead, 0.75)),
-        known: lead.length,
       },
     }),
   }
@@ -100,26 +86,10 @@ const countsOf = (tasks: readonly Known[]) =>
       .filter(([, count]) => count > 0),
   )
 
-function expectedOf(tasks: readonly Known[], days: number, zone: string): Partial<History> {
+function expectedOf(tasks: readonly Known[], all: readonly Known[], days: number, zone: string): Partial<History> {
   const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zone).toPlainDate()
   const beginning = (daysAgo: number) =>
     today.subtract({ days: daysAgo }).toZonedDateTime(zone).epochMilliseconds / 1000
-  const dayOf = ({ ended }: Known) =>
-    Temporal.Instant.fromEpochMilliseconds(Math.round(ended * 1000))
-      .toZonedDateTimeISO(zone)
-      .toPlainDate()
-      .toString()
-  const first = new Map<string, Known>()
-  for (const task of tasks.toSorted((one, other) => one.ended - other.ended || (one.id < other.id ? -1 : 1))) {
-    const { sha } = task.source ?? {}
-    if (task.status === 'deployed' && sha !== undefined && !first.has(sha)) first.set(sha, task)
-  }
-  const leads = new Map(
-    [...first.values()].flatMap(({ id, ended, source }) => {
-      const lead = source?.committed_at === undefined ? -1 : ended - source.committed_at
-      return lead < 0 ? [] : [[id, lead] as const]
-    }),
-  )
   const from = beginning(days - 1)
   const before = beginning(2 * days - 1)
   const beforeTo = Math.min(before + nowSeconds - from, from)
@@ -129,30 +99,19 @@ function expectedOf(tasks: readonly Known[], days: number, zone: string): Partia
     [...new Set(keys)].map((key) => ({ key, count: keys.filter((one) => one === key).length }))
   const ranked = (keys: readonly string[]) =>
     counted(keys).toSorted((one, other) => other.count - one.count || (one.key < other.key ? -1 : 1))
+  const figuresOf = (begin: number, end: number) => {
+    const inside = tasks.filter(({ ended }) => ended >= begin && ended < end)
+    const four = deliveryFiguresOf(tasks, all, { from: begin, to: end, days, failuresFrom: before })
+    return { ...endsOf(inside), ...closely(four), locked_seconds: expect.any(Number) }
+  }
   return {
-    total: { from, to: nowSeconds, ...figuresOf(current, leads), locked_seconds: expect.any(Number) },
-    before: {
-      from: before,
-      to: beforeTo,
-      ...figuresOf(
-        tasks.filter(({ ended }) => ended >= before && ended < beforeTo),
-        leads,
-      ),
-      locked_seconds: expect.any(Number),
-    },
+    total: { ...figuresOf(from, Number.POSITIVE_INFINITY), from, to: nowSeconds },
+    before: { ...figuresOf(before, beforeTo), from: before, to: beforeTo },
     by_day: Array.from({ length: days }, (_, index) => {
       const day = today.subtract({ days: days - 1 - index }).toString()
       const [begin, end] = [beginning(days - 1 - index), beginning(days - 2 - index)]
-      return {
-        day,
-        from: begin,
-        to: end,
-        ...figuresOf(
-          current.filter((task) => dayOf(task) === day),
-          leads,
-        ),
-        locked_seconds: expect.any(Number),
-      }
+      const { deploy_frequency, change_failure_rate, rollbacks, ...ofDay } = figuresOf(begin, end)
+      return { day, from: begin, to: end, ...ofDay }
     }),
     causes: ranked(failed.map(({ cause }) => cause ?? '')).map(({ key, count }) => ({
       cause: key,
@@ -186,6 +145,7 @@ test('every history is what a look at each task gives', async () => {
           tz: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Kiritimati'),
           app: fc.option(anApp, { nil: undefined, freq: 3 }),
           project: fc.option(fc.constantFrom('p1', 'p2'), { nil: undefined, freq: 3 }),
+          environment: fc.option(fc.constantFrom('production', 'staging'), { nil: undefined, freq: 3 }),
           isScoped: fc.boolean(),
         }),
         { minLength: 4, maxLength: 4 },
@@ -203,8 +163,9 @@ test('every history is what a look at each task gives', async () => {
         for (const { isScoped, ...filter } of asked) {
           const globs = isScoped ? ['team/*'] : undefined
           const matching = known.filter(
-            ({ app, project }) =>
-              [app, project].join() === [filter.app ?? app, filter.project ?? project].join() &&
+            ({ app, project, environment }) =>
+              [app, project, environment].join() ===
+                [filter.app ?? app, filter.project ?? project, filter.environment ?? environment].join() &&
               (globs?.some((glob) => matchesGlob(app, glob)) ?? true),
           )
           const history = await tell(filter as HistoryFilter, globs)
@@ -212,7 +173,7 @@ test('every history is what a look at each task gives', async () => {
             as_of: nowSeconds,
             days: filter.days,
             time_zone: filter.tz,
-            ...expectedOf(matching, filter.days, filter.tz),
+            ...expectedOf(matching, known, filter.days, filter.tz),
           })
         }
       },

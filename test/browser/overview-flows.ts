@@ -332,6 +332,7 @@ export const overviewFlows: readonly Flow[] = [
       await page.route('**/api/v1/history?*', async (route) => {
         const history = await (await route.fetch()).json()
         history.total.counts.failed += 2 // by a cause without a name
+        history.total.rollbacks = [{ cause: 'crash_loop', count: 2 }, { count: 1 }]
         await route.fulfill({ json: history })
       })
       await page.goto(`${world.service.url}/history?days=7&project=shop`)
@@ -342,6 +343,7 @@ export const overviewFlows: readonly Flow[] = [
         .waitFor()
       for (const name of ['Deploy frequency', 'Lead time', 'Change failure rate', 'Time to restore'])
         await page.locator(`dt:text-is("${name}")`).waitFor()
+      await section(page, 'Rollbacks').getByText('It had been deployed').waitFor()
       await page.getByText('No deployment of these days names its source commit.').waitFor()
       expect(await page.getByRole('figure', { name: 'Lead time' }).count()).toBe(0)
       await section(page, 'Why deployments failed').getByText('Other', { exact: true }).waitFor()

@@ -25,14 +25,23 @@ describe('GET /api/v1/history', () => {
     expect(history).toMatchObject({
       days: 1,
       time_zone: 'Europe/Berlin',
-      total: { counts: { deployed: 1 }, locked_seconds: 0 },
-      before: { counts: {} },
+      total: {
+        counts: { deployed: 1 },
+        locked_seconds: 0,
+        deploy_frequency: 1,
+        change_failure_rate: 0,
+        rollbacks: [],
+      },
+      before: { counts: {}, deploy_frequency: 0, rollbacks: [] },
       by_day: [{ counts: { deployed: 1 } }],
       marks: [{ id, app: 'overview', status: 'deployed' }],
     })
     expect(History.parse((await read('history')).body)).toMatchObject({ days: 30, time_zone: 'UTC' })
     expect(await read('history?days=7&app=argocd%2Foverview')).toMatchObject({
       body: { total: { counts: { deployed: 1 } } },
+    })
+    expect(await read('history?days=7&app=overview&environment=staging')).toMatchObject({
+      body: { total: { counts: {}, deploy_frequency: 0 } },
     })
     expect(await read('history?days=90&project=none')).toMatchObject({ body: { total: { counts: {} }, causes: [] } })
   })
@@ -164,12 +173,13 @@ test.for([
   ['history?tz=%2B02:00', 'tz: must be an IANA time zone such as UTC or Europe/Berlin'],
   [`history?tz=${'A'.repeat(65)}`, 'tz: must be at most 64 characters long'],
   ['history?app=%00', 'app: must not contain a NUL character'],
+  [`history?environment=${'a'.repeat(256)}`, 'environment: must be at most 255 characters long'],
   [`history?project=${'a'.repeat(256)}`, 'project: must be at most 255 characters long'],
   ['versions?drift=maybe', 'drift: must be true or false'],
   ['versions?search=%00', 'search: must not contain a NUL character'],
   [`versions?image=${'a'.repeat(256)}`, 'image: must be at most 255 characters long'],
-  ['tasks/names', 'field: must be one of app, project, author'],
-  ['tasks/names?field=images', 'field: must be one of app, project, author'],
+  ['tasks/names', 'field: must be one of app, project, environment, author'],
+  ['tasks/names?field=images', 'field: must be one of app, project, environment, author'],
   ['tasks/names?field=app&search=%00', 'search: must not contain a NUL character'],
   ['tasks/counts?cause=none', 'cause: must be a failure code'],
   ['tasks/counts?ended_from=x', 'ended_from: must be a number of Unix seconds'],

@@ -14,6 +14,8 @@ export type StoredTask = {
   readonly images?: readonly { readonly image: string; readonly tag: string }[]
   readonly status?: TaskStatus
   readonly cause?: string | null
+  readonly environment?: string
+  readonly is_rollback?: boolean
   readonly source?: { readonly repository: string; readonly sha: string; readonly committed_at?: number } | null
 }
 
@@ -30,16 +32,18 @@ export async function storeTasks({ query }: Database, tasks: readonly StoredTask
     project: 'demo',
     images: [{ image: 'registry.example/shop', tag: 'v1' }],
     status: 'deployed',
+    is_rollback: false,
     ...task,
   }))
   for (let from = 0; from < rows.length; from += atOnce) {
     const some = JSON.stringify(rows.slice(from, from + atOnce))
     await sql`INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds,
-      refresh, may_write, status, cause, source)
+      refresh, may_write, status, cause, source, environment, is_rollback)
     SELECT id, to_timestamp(created), to_timestamp(created + seconds), now(), app, author, project, images, 900, true, true,
-      status, cause, source
+      status, cause, source, environment, is_rollback
     FROM jsonb_to_recordset(${some}) AS task (id uuid, created double precision, seconds double precision,
-      app text, author text, project text, images jsonb, status text, cause text, source jsonb)`.execute(query)
+      app text, author text, project text, images jsonb, status text, cause text, source jsonb, environment text,
+      is_rollback boolean)`.execute(query)
   }
   return rows.map(({ id }) => id)
 }

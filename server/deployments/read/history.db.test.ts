@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import type { HistoryPeriod } from '../../../contract/history.ts'
+import type { TaskStatus } from '../../../contract/task-status.ts'
 import { openFileDatabase } from '../../../test/support/database.ts'
-import { storeTasks } from '../../../test/support/store-tasks.ts'
+import { closely, deliveryFiguresOf, type EndedTask } from '../../../test/support/delivery-figures.ts'
+import { type StoredTask, storeTasks } from '../../../test/support/store-tasks.ts'
 import { createTaskStore } from '../../../test/support/task-store.ts'
+import { makeTaskId } from '../task-id.ts'
 import { createReadHistory } from './history.ts'
 
 const { database } = await openFileDatabase()
@@ -46,33 +50,78 @@ test('the history is read from the indexes of ended tasks, without the table', a
 
 const expectedOf = (index: string) => ({ index, scans: expect.toSatisfy((scans) => scans > 0), rows: 0 })
 
-test('an application is restored by the next deployed task after the first that failed', async () => {
-  const now = Date.now() / 1000
-  const day = 86_400
-  const at = (daysAgo: number, seconds: number) => ({
-    created: now - daysAgo * day + seconds,
-    seconds: 10,
-    project: 'mttr',
+test('the four figures are those of a walk through 10,000 random tasks', async () => {
+  const now = Math.floor(Date.now() / 1000)
+  const { next, pick } = seeded(1)
+  const others: TaskStatus[] = ['failed', 'failed', 'aborted', 'cancelled']
+  const tasks = Array.from({ length: 10_000 }, (_, index): StoredTask & { id: string } => {
+    const seconds = 1 + Math.floor(next() * 5_000)
+    const ended = now - Math.floor(next() * 75 * 86_400)
+    const status = pick([...Array<TaskStatus>(6).fill('deployed'), ...others])
+    return {
+      // Of one application no two have the same.
+      created: ended - seconds + (index % 1_000) / 1_000,
+      id: makeTaskId(new Date((ended - seconds) * 1000 + (index % 1_000))),
+      seconds,
+      app: `random-${pick([1, 2, 3, 4, 5, 6, 7, 8])}`,
+      project: pick(['random', 'other']),
+      environment: pick(['production', 'staging']),
+      status,
+      cause: status === 'deployed' ? null : pick(['crash_loop', 'image_pull', 'timeout']),
+      is_rollback: next() < 0.1,
+      source:
+        next() < 0.3
+          ? null
+          : {
+              repository: 'https://git.example/shop',
+              sha: `sha-${Math.floor(next() * 3_000)}`,
+              committed_at: ended - 9_000 * next(),
+            },
+    }
   })
-  await storeTasks(database, [
-    { ...at(2, 0), app: 'mended', status: 'failed' },
-    { ...at(2, 100), app: 'mended', status: 'aborted' },
-    { ...at(2, 200), app: 'mended', status: 'cancelled' },
-    { ...at(2, 600), app: 'mended' },
-    { ...at(2, 900), app: 'mended' }, // nothing is left to restore
-    { ...at(1, 0), app: 'quick', status: 'failed' },
-    { ...at(1, 200), app: 'quick' },
-    { ...at(1, 0), app: 'broken', status: 'failed' },
-    { ...at(9, 0), app: 'before', status: 'failed' },
-    { ...at(9, 40), app: 'before' },
-  ])
-  const { total, before, by_day: days } = await tell({ days: 7, project: 'mttr' })
-  expect([total.restore, before.restore]).toEqual([
-    { median_seconds: expect.closeTo(400, 3), known: 2 },
-    { median_seconds: expect.closeTo(40, 3), known: 1 },
-  ])
-  expect(days.map(({ restore }) => restore?.known ?? 0)).toEqual([0, 0, 0, 0, 1, 1, 0])
+  await storeTasks(database, tasks)
+  await sql`ANALYZE watcher.tasks`.execute(database.query)
+  const known = tasks.map((task): EndedTask => {
+    const { app = '', status = 'deployed', created, seconds = 0 } = task
+    return { ...task, app, status, ended: Math.round((created + seconds) * 1000) / 1000 }
+  })
+  for (const project of ['random', 'other'])
+    for (const days of [7, 30])
+      for (const filter of [
+        {},
+        { environment: 'production' },
+        { app: 'random-3' },
+        { app: 'random-3', environment: 'staging' },
+      ]) {
+        const { total, before } = await tell({ days, project, ...filter })
+        const isAsked = (task: EndedTask) =>
+          Object.entries({ project, ...filter }).every(([name, value]) => task[name as 'project'] === value)
+        const expectedOf = ({ from, to }: typeof total) =>
+          deliveryFiguresOf(known.filter(isAsked), known, { from, to, days, failuresFrom: before.from })
+        expect(fourOf(total)).toEqual(closely(expectedOf(total)))
+        expect(fourOf(before)).toEqual(closely(expectedOf(before)))
+        expect(total.time_to_restore?.known).toBeGreaterThan(0)
+        expect(before.deploy_frequency).toBeGreaterThan(0)
+      }
 })
+
+const fourOf = ({ deploy_frequency, lead_time, change_failure_rate, time_to_restore, rollbacks }: HistoryPeriod) => ({
+  deploy_frequency,
+  lead_time,
+  change_failure_rate,
+  time_to_restore,
+  rollbacks,
+})
+
+/** Random numbers that are the same in each run. */
+function seeded(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+  return { next, pick: <Value>(values: readonly Value[]) => values[Math.floor(next() * values.length)] as Value }
+}
 
 test('a task with the longest names enters the indexes of ended tasks', async () => {
   // Of three bytes each, and in no order that PostgreSQL could compress.
@@ -81,6 +130,6 @@ test('a task with the longest names enters the indexes of ended tasks', async ()
   const created = Date.now() / 1000 - 60
   const app = longest(1)
   const source = { repository: longest(2), sha: longest(3), committed_at: created - 60 }
-  await storeTasks(database, [{ created, app, project: longest(5), source }])
+  await storeTasks(database, [{ created, app, project: longest(5), environment: longest(7), source }])
   expect(await tell({ days: 7, app })).toMatchObject({ total: { counts: { deployed: 1 }, lead_time: { known: 1 } } })
 })

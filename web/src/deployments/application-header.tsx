@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { decidedOf, deployedOf, percent, perDay, successRate } from '../history/figures.ts'
+import { fourFigures } from '../history/four-figures.ts'
+import { historyAddress } from '../history/history-filters.ts'
 import { useHistory } from '../history/read-history.ts'
 import { LastTen } from '../overview/application-tiles.tsx'
 import { duration } from '../ui/duration.ts'
@@ -15,17 +16,15 @@ import { useNewest } from './list-tasks.ts'
 import { useSummary } from './read-summaries.ts'
 
 const days = 30
-const weekDays = 7
 
 /** Above the list of one application: what runs since when, and how its deployments go. Nothing for an unknown one. */
 export function ApplicationHeader({ app }: { app: string }) {
   const zone = useTimeZone()
   const summary = useSummary(app)
-  const total = useHistory({ days, app }, zone).data?.total
+  const history = useHistory({ days, app }, zone).data
   const running = useNewest({ app, status: 'deployed' })
   const newest = useNewest({ app })
   if (newest === undefined) return null
-  const rate = total === undefined ? undefined : successRate(total.counts)
   return (
     <section className="app-header" aria-label="How it goes">
       <dl className="values">
@@ -35,21 +34,21 @@ export function ApplicationHeader({ app }: { app: string }) {
             <LastTen recent={summary.recent} />
           </Value>
         )}
-        {total === undefined || rate === undefined ? null : (
-          <>
-            <Value name={`Success rate of ${decidedOf(total.counts)}, ${days} days`}>{percent(rate)}</Value>
-            <Value name="Deployments a week">{perDay(deployedOf(total.counts) * weekDays, days)}</Value>
-          </>
-        )}
-        {total?.durations === undefined ? null : (
-          <Value name="Half within">{duration(total.durations.median_seconds)}</Value>
-        )}
-        {total?.restore === undefined ? null : (
-          <Value name="Time to restore">{duration(total.restore.median_seconds)}</Value>
+        {(history === undefined ? [] : fourFigures(history)).map(({ name, value, against }) => (
+          <Value name={name} key={name}>
+            {value} <span className="delta">{changeWords(against)}</span>
+          </Value>
+        ))}
+        {history?.total.durations === undefined ? null : (
+          <Value name="Half within">{duration(history.total.durations.median_seconds)}</Value>
         )}
       </dl>
       <div className="actions">
         <Buttons newest={newest} running={running} />
+        <Link className="btn" href={historyAddress({ days, app })}>
+          <Icon name="n-history" />
+          History
+        </Link>
       </div>
     </section>
   )
@@ -67,6 +66,9 @@ function Running({ task }: { task: TaskRecord }) {
     </>
   )
 }
+
+const changeWords = (against: string | undefined): string =>
+  against === undefined || against === 'as before' ? (against ?? '') : `${against} in ${days} days`
 
 /** The rollback is asked for on the page of the deployment that would be replaced. */
 function Buttons({ newest, running }: { newest: TaskRecord; running: TaskRecord | undefined }) {

@@ -4,7 +4,7 @@ import type { NameField } from '../../../contract/task-names.ts'
 import { useTaskNames } from './read-names.ts'
 
 const typingPauseMs = 300
-const labels = { app: 'Application', project: 'Project', author: 'Author' }
+const labels = { app: 'Application', project: 'Project', environment: 'Environment', author: 'Author' }
 
 type Props = { className: string; value: string | undefined; change: (value: string) => void }
 

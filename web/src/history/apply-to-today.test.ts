@@ -2,14 +2,15 @@ import { expect, test } from 'vitest'
 import type { History } from '../../../contract/history.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { aTask } from '../deployments/a-task.ts'
+import { aPeriod } from './a-period.ts'
 import { applyToToday } from './apply-to-today.ts'
 
 const today: History = {
   as_of: 100,
   days: 1,
   time_zone: 'UTC',
-  total: { from: 0, to: 100, counts: { deployed: 2 }, locked_seconds: 0 },
-  before: { from: 0, to: 0, counts: {}, locked_seconds: 0 },
+  total: aPeriod({ to: 100, counts: { deployed: 2 } }),
+  before: aPeriod(),
   by_day: [],
   causes: [],
   most_failing: [],

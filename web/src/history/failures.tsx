@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { causeOf, isCause } from '../../../contract/causes.ts'
 import type { History } from '../../../contract/history.ts'
@@ -19,7 +20,6 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
   const bad = badOf(total.counts)
   const other = bad - causes.reduce((sum, { count }) => sum + count, 0)
   const bars = [...causes, ...(other > 0 ? [{ cause: undefined, count: other }] : [])]
-  const most = Math.max(1, ...bars.map(({ count }) => count))
   return (
     <Section
       title="Why deployments failed"
@@ -28,27 +28,56 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
       end={<span className="dim">{days} days</span>}
     >
       {bad === 0 ? <p className="why">None failed.</p> : null}
-      <ul className="bars">
-        {bars.map(({ cause, count }) => (
-          <li key={cause ?? 'other'}>
-            <span>
-              {cause !== undefined && isCause(cause) ? (
-                <Link className="quiet" href={listAddress({ ...filters, cause })}>
-                  {causeOf(cause).headline}
-                </Link>
-              ) : (
-                'Other'
-              )}{' '}
-              {cause === undefined ? null : <code className="dim">{cause}</code>}
-            </span>
-            <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-              <rect className="cause-bar" width={(count / most) * 100} height="10" />
-            </svg>
-            <span className="num">{figure(count)}</span>
-          </li>
-        ))}
-      </ul>
+      <Bars bars={bars} nameOf={(cause) => <CauseName cause={cause} filters={filters} />} />
     </Section>
+  )
+}
+
+/** What deployments were rolled back for; nothing where none was. */
+export function Rollbacks({ history: { total, days } }: Pick<Props, 'history'>) {
+  const count = total.rollbacks.reduce((sum, one) => sum + one.count, 0)
+  if (count === 0) return null
+  return (
+    <Section title="Rollbacks" id="rollbacks" note={figure(count)} end={<span className="dim">{days} days</span>}>
+      <p className="why">By what had become of the deployment before. Each counts as a deployment.</p>
+      <Bars
+        bars={total.rollbacks}
+        nameOf={(cause) => (cause === undefined ? 'It had been deployed' : <CauseName cause={cause} />)}
+      />
+    </Section>
+  )
+}
+
+type Bar = { readonly cause?: string | undefined; readonly count: number }
+
+function Bars({ bars, nameOf }: { bars: readonly Bar[]; nameOf: (cause: string | undefined) => ReactNode }) {
+  const most = Math.max(1, ...bars.map(({ count }) => count))
+  return (
+    <ul className="bars">
+      {bars.map(({ cause, count }) => (
+        <li key={cause ?? 'other'}>
+          <span>
+            {nameOf(cause)} {cause === undefined ? null : <code className="dim">{cause}</code>}
+          </span>
+          <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+            <rect className="cause-bar" width={(count / most) * 100} height="10" />
+          </svg>
+          <span className="num">{figure(count)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** With `filters` it leads to its tasks. */
+function CauseName({ cause, filters }: { cause: string | undefined; filters?: TaskFilters }) {
+  if (cause === undefined || !isCause(cause)) return 'Other'
+  const { headline } = causeOf(cause)
+  if (filters === undefined) return headline
+  return (
+    <Link className="quiet" href={listAddress({ ...filters, cause })}>
+      {headline}
+    </Link>
   )
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HistoryDay, HistoryPeriod } from '../../../contract/history.ts'
+import { aPeriod } from './a-period.ts'
 import {
   growth,
   historySentence,
@@ -19,7 +20,7 @@ const aDay = (day: string, counts: HistoryDay['counts']): HistoryDay => ({
   counts,
   locked_seconds: 0,
 })
-const period = (counts: HistoryPeriod['counts']): HistoryPeriod => ({ from: 0, to: 1, counts, locked_seconds: 0 })
+const period = (counts: HistoryPeriod['counts']) => aPeriod({ counts })
 const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ')
 
 test.for([

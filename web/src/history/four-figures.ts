@@ -1,33 +1,35 @@
 import type { History } from '../../../contract/history.ts'
 import { duration } from '../ui/duration.ts'
 import { noBreak } from '../ui/figure.ts'
-import { badOf, decidedOf, deployedOf, growth, perDay, pointsBetween } from './figures.ts'
+import { growth, perDay, pointsBetween } from './figures.ts'
 
 /** `against` the period before; undefined where it cannot be compared. */
 export type FourFigure = { readonly name: string; readonly value: string; readonly against: string | undefined }
 
 /** The four figures by which deliveries are compared everywhere. */
-export function fourFigures({
-  total,
-  before,
-  days,
-}: Pick<History, 'total' | 'before' | 'days'>): readonly FourFigure[] {
-  const [rate, rateBefore] = [failureRate(total.counts), failureRate(before.counts)]
+export function fourFigures({ total, before }: Pick<History, 'total' | 'before'>): readonly FourFigure[] {
+  const rate = total.change_failure_rate
   return [
     {
       name: 'Deploy frequency',
-      value: `${perDay(deployedOf(total.counts), days)} a day`,
-      against: growth(deployedOf(total.counts), deployedOf(before.counts)),
+      value: frequencyWords(total.deploy_frequency),
+      against: growth(total.deploy_frequency, before.deploy_frequency),
     },
     ofSeconds('Lead time', total.lead_time, before.lead_time),
     {
       name: 'Change failure rate',
       value: rate === undefined ? 'not known' : `${(Math.ceil(rate * 1_000) / 10).toFixed(1)}${noBreak}%`,
-      against: pointsBetween(rate, rateBefore),
+      against: pointsBetween(rate, before.change_failure_rate),
     },
-    ofSeconds('Time to restore', total.restore, before.restore),
+    ofSeconds('Time to restore', total.time_to_restore, before.time_to_restore),
   ]
 }
+
+const weekDays = 7
+
+/** "3.2 a day", "0.5 a week" */
+const frequencyWords = (aDay: number): string =>
+  aDay === 0 || aDay >= 1 ? `${perDay(aDay, 1)} a day` : `${perDay(aDay * weekDays, 1)} a week`
 
 type Median = { readonly median_seconds: number } | undefined
 
@@ -36,9 +38,3 @@ const ofSeconds = (name: string, now: Median, before: Median): FourFigure => ({
   value: now === undefined ? 'not known' : duration(now.median_seconds),
   against: now === undefined ? undefined : growth(now.median_seconds, before?.median_seconds ?? 0),
 })
-
-/** The share of deployments with an outcome that failed. */
-function failureRate(counts: History['total']['counts']): number | undefined {
-  const decided = decidedOf(counts)
-  return decided === 0 ? undefined : badOf(counts) / decided
-}

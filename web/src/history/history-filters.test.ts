@@ -21,11 +21,13 @@ test.for([
 })
 
 test('an address survives a round trip', () => {
-  const address = { days: 7, app: 'a/b?c', project: 'x&y', tz: 'Asia/Kolkata' }
+  const address = { days: 7, app: 'a/b?c', project: 'x&y', environment: 'a=b', tz: 'Asia/Kolkata' }
   expect(read(historyAddress(address).split('?')[1] ?? '').address).toEqual(address)
   expect(historyAddress({ days: 30 })).toBe('/history')
 })
 
 test('the service is asked for the days in the zone', () => {
-  expect(historyQueryString({ days: 7, app: 'shop' }, 'UTC')).toBe('days=7&app=shop&tz=UTC')
+  expect(historyQueryString({ days: 7, app: 'shop', environment: 'production' }, 'UTC')).toBe(
+    'days=7&app=shop&environment=production&tz=UTC',
+  )
 })

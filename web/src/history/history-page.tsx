@@ -11,7 +11,7 @@ import { Delayed } from '../ui/delayed.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
-import { CauseBars, FailingApps } from './failures.tsx'
+import { CauseBars, FailingApps, Rollbacks } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
 import { fourFigures } from './four-figures.ts'
 import { DeploymentsChart, DurationChart, LeadTimeChart, SuccessChart } from './history-charts.tsx'
@@ -80,6 +80,12 @@ function Range({ address, change }: RangeProps) {
           value={address.project}
           change={(project) => change({ project })}
         />
+        <NameFilter
+          name="environment"
+          className="field"
+          value={address.environment}
+          change={(environment) => change({ environment })}
+        />
       </div>
     </form>
   )
@@ -94,6 +100,7 @@ function Loaded({ history, address, zone }: { history: History; address: History
   const filters = {
     ...(address.app !== undefined && { app: address.app }),
     ...(address.project !== undefined && { project: address.project }),
+    ...(address.environment !== undefined && { environment: address.environment }),
   }
   const ofPeriod = { ...filters, ended_from: String(history.total.from), ended_to: String(to) }
   const chart = { history, locked, filters, zone }
@@ -117,20 +124,24 @@ function Loaded({ history, address, zone }: { history: History; address: History
         <LeadTimeChart {...chart} />
       </div>
       <div className="cols-even">
-        <CauseBars history={history} filters={ofPeriod} />
+        <div className="flow">
+          <CauseBars history={history} filters={ofPeriod} />
+          <Rollbacks history={history} />
+        </div>
         <FailingApps history={history} filters={ofPeriod} />
       </div>
     </>
   )
 }
 
+/** "+ 20 % against the 30 days before" */
 function againstWords(against: string | undefined, days: number): string {
   if (against === undefined) return ''
   return against === 'as before' ? `as in the ${days} days before` : `${against} against the ${days} days before`
 }
 
 function NothingEnded({ history, address }: { history: History; address: HistoryAddress }) {
-  const { app, project, ...ofAll } = address
+  const { app, project, environment, ...ofAll } = address
   return (
     <div className="empty">
       <Icon name="n-history" />
@@ -142,7 +153,7 @@ function NothingEnded({ history, address }: { history: History; address: History
             Show 90 days
           </Link>
         ) : null}
-        {app !== undefined || project !== undefined ? (
+        {app !== undefined || project !== undefined || environment !== undefined ? (
           <Link className="btn btn-s" href={historyAddress(ofAll)}>
             All applications
           </Link>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HistoryPeriod } from '../../../contract/history.ts'
+import { aPeriod } from '../history/a-period.ts'
 import { headlineOf, titleOf, todaySentence } from './headline.ts'
 
 test.for([
@@ -14,13 +15,11 @@ test.for([
   expect(titleOf(attention, rollingOut)).toBe(title)
 })
 
-const period = (deployed: number, median?: number): HistoryPeriod => ({
-  from: 0,
-  to: 1,
-  locked_seconds: 0,
-  counts: { deployed },
-  ...(median !== undefined && { durations: { median_seconds: median, p95_seconds: 0, p99_seconds: 0 } }),
-})
+const period = (deployed: number, median?: number): HistoryPeriod =>
+  aPeriod({
+    counts: { deployed },
+    ...(median !== undefined && { durations: { median_seconds: median, p95_seconds: 0, p99_seconds: 0 } }),
+  })
 
 test.for([
   [period(0), period(3, 60), '0 deployed today.'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { aPeriod } from '../history/a-period.ts'
 import { clockMarks, describeDay, placeOn } from './lay-out-day.ts'
 
 const from = Date.parse('2026-11-19T00:00Z') / 1000
@@ -28,7 +29,7 @@ test('the times below the line name their zone where it is not that of the devic
 })
 
 test('the day in a sentence', () => {
-  const total = { from, to: day.to, counts: { deployed: 3, failed: 1 }, locked_seconds: 0 }
+  const total = aPeriod({ from, to: day.to, counts: { deployed: 3, failed: 1 } })
   const marks = [
     { id: '1', app: 'shop', status: 'deployed' as const, ended: from },
     { id: '2', app: 'shop', status: 'failed' as const, ended: from + hour },

@@ -116,6 +116,12 @@ export const SubmissionHeaders = z.looseObject({
       'The same key with the same body gives the same task again, for 24 hours; with another body 409. ' +
         'A key belongs to the credential and the application',
     ),
+  traceparent: z
+    .string()
+    .optional()
+    .describe(
+      'Span of the pipeline, by W3C Trace Context: the parent of what targets of kind `otlp` receive. Ignored if invalid',
+    ),
 })
 
 export const TaskAcceptance = z

@@ -39,6 +39,7 @@ startSender(
       const task = await tasks.find(id)
       return task && describe(task, { canSeeTasksOf: () => true, canSeeMoreOf: async () => false })
     },
+    readTrace: async () => ({ traceparent: undefined, events: [] }),
     pageOf: () => '',
     post: createPost().post,
     wallMs: Date.now,

@@ -36,6 +36,7 @@ async function run(args: readonly string[]): Promise<number> {
   const nowSeconds = Date.now() / 1_000
   const message = sampleMessage(wanted.event, settings.http.publicUrl, nowSeconds)
   const attempt = await send(post.post, target, message, (reference) => readSecret(reference, process.env))
+  if (attempt.kind === 'skipped') return fail(`${wanted.name} takes nothing of a sample of ${wanted.event}`, 1)
   if (attempt.kind !== 'sent') return fail(`${wanted.name}: ${attempt.error}`, 1)
   console.log(`${wanted.name} took a sample of ${wanted.event}`)
   return 0
@@ -61,7 +62,8 @@ function sampleMessage(event: SampleEvent, publicUrl: string | undefined, nowSec
   const page = (path: string) => (publicUrl === undefined ? '' : `${publicUrl}/${path}`)
   if (event === 'lock_changed') return { ...common, event, lock: sampleLock(nowSeconds), pageUrl: page('') }
   const task = sampleOf(statuses[event], nowSeconds)
-  return { ...common, event, task, pageUrl: page(`task/${task.id}`) }
+  const readTrace = async () => ({ traceparent: undefined, events: [] })
+  return { ...common, event, task, readTrace, pageUrl: page(`task/${task.id}`) }
 }
 
 const sampleLock = (nowSeconds: number): LockChange => ({

@@ -60,6 +60,7 @@ const api = { prefix: '/api/v1' }
 const maxStreams = 5_000
 const lockEdgeIntervalMs = 2_000
 const maxWaits = 2_000
+const maxTraceEvents = 1_000
 
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
 export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
@@ -164,6 +165,10 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
         const task = await tasks.find(id)
         return task && describeTask(task, { canSeeTasksOf: () => true, canSeeMoreOf: async () => withLogs })
       },
+      readTrace: async (id) => ({
+        traceparent: await tasks.traceparent(id),
+        events: await events.ofTask(id, maxTraceEvents),
+      }),
       pageOf(id) {
         const { publicUrl } = settings.http
         return publicUrl === undefined ? '' : id === undefined ? `${publicUrl}/` : `${publicUrl}/task/${id}`

@@ -66,6 +66,8 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   /** The job of a CI that submits it, by its ID token. */
   readonly pipeline: Pipeline | undefined
   readonly readerDigest: Buffer | undefined
+  /** The span of its pipeline, by W3C Trace Context. */
+  readonly traceparent: string | undefined
 }
 
 /** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */

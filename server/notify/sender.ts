@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { TaskRecord } from '../../contract/task.ts'
 import { repeat } from '../concurrency/repeat.ts'
 import type { Post } from './http/post.ts'
-import type { Attempt, LockMessage, Message } from './kinds/attempt.ts'
+import type { Attempt, LockMessage, Message, TaskTrace } from './kinds/attempt.ts'
 import { send } from './kinds/send.ts'
 import type { ClaimedDelivery, Expand, NotificationStore } from './outbox/notification-store.ts'
 import { eventOf, targetsFor, targetsForLock } from './targets/route-event.ts'
 import { readSecret } from './targets/secret-reader.ts'
-import type { Notifications, SecretReference, Target } from './targets/target.ts'
+import { type Notifications, type SecretReference, type Target, wantsLogs } from './targets/target.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -18,6 +18,7 @@ type Dependencies = {
   readonly environment: Environment
   /** What targets are told of a task; undefined: it was deleted. */
   readonly readTask: (id: string, withLogs: boolean) => Promise<TaskRecord | undefined>
+  readonly readTrace: (id: string) => Promise<TaskTrace>
   /** The page of a task, or without one the overview; empty where the address of the service is not known. */
   readonly pageOf: (id: string | undefined) => string
   readonly post: Post
@@ -25,7 +26,7 @@ type Dependencies = {
   readonly random: () => number
   readonly onError: (message: string, error: unknown) => void
   /** For metrics. */
-  readonly onResult: (kind: Target['kind'], result: Attempt['kind']) => void
+  readonly onResult: (kind: Target['kind'], result: Exclude<Attempt['kind'], 'skipped'>) => void
 }
 
 const intervalMs = 1_000
@@ -121,6 +122,7 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
     const message = await messageOf(delivery, target)
     if (message === undefined) return
     const attempt = await send(dependencies.post, target, message, read)
+    if (attempt.kind === 'skipped') return store.forget(id)
     onResult(target.kind, attempt.kind)
     if (attempt.warning !== undefined) onError('a format failed, the default text was sent', attempt.warning)
     if (attempt.kind === 'sent') return store.sent(id, attempt.reference)
@@ -141,7 +143,7 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
       return { ...common, event: 'lock_changed', lock: subject.lock, pageUrl: dependencies.pageOf(undefined) }
     }
     const { taskId, event } = subject
-    const task = await readTask(taskId, target.logs)
+    const task = await readTask(taskId, wantsLogs(target))
     if (task === undefined) {
       await store.dead(id, 'the task was deleted')
       return undefined
@@ -150,7 +152,8 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
       await store.forget(id) // its end is told next
       return undefined
     }
-    return { ...common, event, task, pageUrl: dependencies.pageOf(taskId) }
+    const readTrace = () => dependencies.readTrace(taskId)
+    return { ...common, event, task, readTrace, pageUrl: dependencies.pageOf(taskId) }
   }
 
   const read = (reference: SecretReference) => readSecret(reference, dependencies.environment)

@@ -28,6 +28,7 @@ export type Schema = {
     timeout_seconds: number
     wait_for_app_seconds: Generated<number>
     environment: string | null
+    traceparent: string | null
     refresh: boolean
     source: JSONColumnType<NonNullable<TaskSubmission['source']>> | null
     may_write: boolean

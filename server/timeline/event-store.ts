@@ -49,6 +49,16 @@ export function createEventStore(database: Database, { query }: Database = datab
       return row ? Number(row.position) : undefined
     },
 
+    /** The first events of a task, in order, also those without a position yet; for each kind the index that has it. */
+    async ofTask(taskId: string, limit: number): Promise<TaskEvent[]> {
+      const { rows } = await sql<Selectable<Schema['task_events']>>`
+        SELECT * FROM ${sql.id(settings.schema, 'task_events')} WHERE task_id = ${taskId} AND position IS NOT NULL
+        UNION ALL
+        SELECT * FROM ${sql.id(settings.schema, 'task_events')} WHERE task_id = ${taskId} AND position IS NULL
+        ORDER BY at, row_id LIMIT ${limit}`.execute(query)
+      return rows.map(eventOf)
+    },
+
     /** Events with a position above `after`, in order. */
     async after(after: number, limit: number, taskId?: string): Promise<TaskEvent[]> {
       const rows = await query

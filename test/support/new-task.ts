@@ -21,5 +21,6 @@ export const aNewTask = (change: Partial<NewTask> = {}): NewTask => ({
   pipeline: undefined,
   submittedBy: { kind: 'deploy_token', id: null, name: null },
   readerDigest: undefined,
+  traceparent: undefined,
   ...change,
 })

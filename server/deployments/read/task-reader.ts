@@ -31,6 +31,12 @@ export function createTaskReader({ query }: Database, forReaders: Database) {
       return row && taskOf(row)
     },
 
+    /** The span of the pipeline that submitted a task. */
+    async traceparent(id: string): Promise<string | undefined> {
+      const row = await query.selectFrom('tasks').select('traceparent').where('id', '=', id).executeTakeFirst()
+      return row?.traceparent ?? undefined
+    },
+
     /** What the Pod to blame for the end of a task wrote last, if that was read. */
     podLog: (id: string): Promise<PodLog | undefined> =>
       query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),

@@ -300,6 +300,7 @@ function insertTask(
     author: task.author,
     project: task.project,
     environment: task.environment ?? null,
+    traceparent: task.traceparent ?? null,
     images: JSON.stringify(task.images),
     repositories: repositoriesOf(task),
     image_set: imageSetOf(task),

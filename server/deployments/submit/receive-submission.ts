@@ -20,7 +20,10 @@ type Dependencies = {
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
 }
 
-type SubmissionRequest = FastifyRequest & { body: TaskSubmission; headers: { 'idempotency-key'?: string | undefined } }
+type SubmissionRequest = FastifyRequest & {
+  body: TaskSubmission
+  headers: { 'idempotency-key'?: string | undefined; traceparent?: string | undefined }
+}
 
 /** Owns the order in which a submission is checked: its rate, its form, its credential, its key, the lock, the room for it. */
 export function createReceiveSubmission(dependencies: Dependencies) {
@@ -63,9 +66,12 @@ export function createReceiveSubmission(dependencies: Dependencies) {
         return earlier
       }
       if (principal.kind === 'anonymous') limit.require(request)
-      const { id } = await submitTask(body, principal, key, readerDigestFor).catch((error: unknown) => {
-        throw lockedFor(principal, error)
-      })
+      const { traceparent } = request.headers
+      const { id } = await submitTask(body, principal, { key, traceparent, readerDigestFor }).catch(
+        (error: unknown) => {
+          throw lockedFor(principal, error)
+        },
+      )
       return id
     },
   }

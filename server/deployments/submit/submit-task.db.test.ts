@@ -51,7 +51,11 @@ async function submitted(to: typeof database, closed: LockdownCalendar = neverCl
       controlPlaneNamespace: 'argocd',
     },
   )
-  const outcome = await submitTask(submission, anonymous, undefined, () => undefined).catch((error: unknown) => error)
+  const outcome = await submitTask(submission, anonymous, {
+    key: undefined,
+    traceparent: undefined,
+    readerDigestFor: () => undefined,
+  }).catch((error: unknown) => error)
   return { outcome, unanswered, accepting: [...sizes, accepting.size] }
 }
 

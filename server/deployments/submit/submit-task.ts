@@ -82,6 +82,15 @@ export const createFindSubmitted =
   }
 export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 
+/** What comes with a submission beside its body. */
+type SubmissionExtras = {
+  /** Its Idempotency-Key. */
+  readonly key: string | undefined
+  /** Its header `traceparent` as it came. */
+  readonly traceparent: string | undefined
+  readonly readerDigestFor: ReaderDigestFor
+}
+
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
   (
@@ -91,8 +100,7 @@ export const createSubmitTask =
   async (
     submission: TaskSubmission,
     caller: Principal,
-    key: string | undefined,
-    readerDigestFor: ReaderDigestFor,
+    { key, traceparent, readerDigestFor }: SubmissionExtras,
   ): Promise<{ id: string }> => {
     const mayWrite = caller.kind !== 'anonymous'
     await enforceUnfinishedLimit(mayWrite)
@@ -115,6 +123,7 @@ export const createSubmitTask =
       submittedBy: actorOf(caller, submission.app),
       pipeline: caller.kind === 'ci' ? caller : undefined,
       readerDigest: readerDigestFor(id),
+      traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     }
     const use = key === undefined ? undefined : keyUseOf(key, submission, caller)
     accepting.add(id)
@@ -134,6 +143,9 @@ export const createSubmitTask =
     }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>
+
+/** An invalid one begins a trace of its own, as https://www.w3.org/TR/trace-context/ has it: proxies set it too. */
+const isTraceparent = (text = ''): boolean => /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(text)
 
 /** Nothing was stored. */
 const isRejection = (error: unknown) =>

@@ -1,5 +1,6 @@
 import type { LockChange } from '../../../contract/notify/lock-change.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
 import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 import type { Posted } from '../http/post.ts'
 import { type Notice, noticeOf, noticeOfLock } from '../render/notice.ts'
@@ -13,6 +14,8 @@ export type Attempt = {
   | { readonly kind: 'sent' }
   | { readonly kind: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
   | { readonly kind: 'dead'; readonly error: string }
+  /** The target has no place for it, so nothing was sent. */
+  | { readonly kind: 'skipped' }
   /** The target wants nothing more. */
   | { readonly kind: 'off'; readonly error: string }
 )
@@ -29,12 +32,20 @@ export type LockMessage = {
   readonly nowSeconds: number
 }
 
+/** What a trace of a task is made of, beside its record. */
+export type TaskTrace = {
+  /** The span of the pipeline that submitted it, valid by W3C Trace Context. */
+  readonly traceparent: string | undefined
+  readonly events: readonly TaskEvent[]
+}
+
 /** A notification of a task. */
 export type Message = {
   /** The same over all attempts. */
   readonly id: string
   readonly event: NotificationEvent
   readonly task: TaskRecord
+  readonly readTrace: () => Promise<TaskTrace>
   /** The page of the task; empty without PUBLIC_URL. */
   readonly pageUrl: string
   /** What an earlier attempt or event of the task left. */

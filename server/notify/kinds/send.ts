@@ -1,9 +1,12 @@
 import type { Post } from '../http/post.ts'
 import { renderTeams } from '../render/teams.ts'
-import type { SecretReference, Target } from '../targets/target.ts'
+import { type SecretReference, type Target, wantsLogs } from '../targets/target.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'
+import { sendCdEvents } from './cdevents.ts'
+import { sendDevlake } from './devlake.ts'
 import { sendMattermost } from './mattermost.ts'
 import { sendMattermostFormat } from './mattermost-format.ts'
+import { sendTrace } from './otlp.ts'
 import { sendSlack } from './slack.ts'
 import { sendWebhook } from './webhook.ts'
 import { sendWebhookFormat } from './webhook-format.ts'
@@ -20,7 +23,9 @@ export async function send(post: Post, target: Target, message: Message | LockMe
     if ('issue' in found) throw new MissingSecretError(found.issue)
     return found.secret
   }
-  const { allow_private: allowsPrivate, logs } = target
+  const optional = (reference: SecretReference | undefined) => reference && textOf(reference)
+  const { allow_private: allowsPrivate } = target
+  const logs = wantsLogs(target)
   try {
     const url = textOf(target.url)
     switch (target.kind) {
@@ -41,6 +46,14 @@ export async function send(post: Post, target: Target, message: Message | LockMe
         return await sendWebhookFormat(post, target, message)
       case 'mattermost_format':
         return await sendMattermostFormat(post, target, message)
+      case 'devlake': {
+        const { environments } = target
+        return await sendDevlake(post, { url, token: textOf(target.token), environments, allowsPrivate }, message)
+      }
+      case 'cdevents':
+        return await sendCdEvents(post, { url, authorization: optional(target.authorization), allowsPrivate }, message)
+      case 'otlp':
+        return await sendTrace(post, { url, authorization: optional(target.authorization), allowsPrivate }, message)
       case 'teams':
         return await sendTeams(url)
     }

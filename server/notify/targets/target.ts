@@ -22,6 +22,8 @@ const common = {
 }
 const channel = z.string().min(1, 'must not be empty').max(100, 'must be at most 100 characters long')
 
+const devlakeEnvironments = ['PRODUCTION', 'STAGING', 'TESTING', 'DEVELOPMENT'] as const
+
 const forms = [
   z.strictObject({
     kind: z.literal('webhook').describe('Standard Webhooks'),
@@ -48,6 +50,30 @@ const forms = [
     kind: z.literal('teams').describe('One card at the end of a deployment'),
     url: SecretForm.describe('Address of the workflow, which holds its signature'),
     ...common,
+  }),
+  z.strictObject({
+    kind: z.literal('devlake').describe('Deployments for Apache DevLake'),
+    url: address.describe('Address of the deployments of a webhook: …/plugins/webhook/connections/<id>/deployments'),
+    token: SecretForm.describe('API key of the webhook'),
+    environments: z
+      .record(line(255), z.enum(devlakeEnvironments, `must be one of ${devlakeEnvironments.join(', ')}`))
+      .describe('Environments of deployments, with what DevLake calls them; others are not sent'),
+    allow_private: common.allow_private,
+  }),
+  z.strictObject({
+    kind: z.literal('cdevents').describe('A CDEvent for each image that was deployed'),
+    url: address.describe('Address that takes CloudEvents'),
+    authorization: SecretForm.optional().describe('Value of the header Authorization'),
+    allow_private: common.allow_private,
+  }),
+  z.strictObject({
+    kind: z.literal('otlp').describe('A trace of each deployment, as OTLP/HTTP with JSON'),
+    url: address.describe('Address that takes traces: …/v1/traces'),
+    authorization: SecretForm.optional().describe('Value of the header Authorization'),
+    allow_private: z
+      .boolean()
+      .default(true)
+      .describe('Also send to private and loopback addresses, where collectors are'),
   }),
 ] as const
 const TargetForm = z.discriminatedUnion('kind', forms)
@@ -115,11 +141,19 @@ export type Notifications = {
 }
 /** Fields of a target that may be secrets, by name. */
 export function secretsOf(target: Target): readonly (readonly [field: string, reference: SecretReference])[] {
-  const { url, secret, token } = { secret: undefined, token: undefined, ...target }
-  return Object.entries({ url, secret, token }).flatMap(([field, value]) =>
+  const { url, secret, token, authorization } = {
+    secret: undefined,
+    token: undefined,
+    authorization: undefined,
+    ...target,
+  }
+  return Object.entries({ url, secret, token, authorization }).flatMap(([field, value]) =>
     value === undefined || typeof value === 'string' ? [] : [[field, value] as const],
   )
 }
+
+/** Whether it is sent the last log lines of a Pod that failed. */
+export const wantsLogs = (target: Target): boolean => 'logs' in target && target.logs
 
 /** What is wrong with the names of targets that an application's annotation has, in words for the timeline. */
 export const unknownTargets = (names: readonly string[], { targets }: Notifications): readonly string[] =>

@@ -44,7 +44,12 @@ async function inConnection(
   const isJson = flags.output === 'json'
   const screen: Screen = createScreen({ output: isJson ? run.stderr : run.stdout, variables, names })
   const apiOf = (credential: () => Promise<Credential | undefined>) =>
-    createApi({ http, headers: async () => (await credential())?.headers ?? {}, limitMs })
+    createApi({
+      http,
+      headers: async () => (await credential())?.headers ?? {},
+      traceparent: /^[\da-f-]{55}$/.exec(variables.TRACEPARENT?.trim() ?? '')?.[0],
+      limitMs,
+    })
   const api = apiOf(credentials.current)
   const openApi = async () => {
     const credential = await credentials.current()

@@ -43,12 +43,14 @@ type Options = {
   readonly http: Http
   /** Proves who asks; asked for at each request. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>
+  /** Span of the pipeline, by W3C Trace Context; the service ignores an invalid one. */
+  readonly traceparent?: string | undefined
   /** ARGO_WATCHER's TIMEOUT: limits one call. */
   readonly limitMs?: number | undefined
 }
 
 /** The calls of a pipeline. Each rejects with a {@link NoAnswerError} or a {@link RefusedError}. */
-export function createApi({ http, headers, limitMs = callLimitMs }: Options) {
+export function createApi({ http, headers, traceparent, limitMs = callLimitMs }: Options) {
   async function call(request: Omit<HttpRequest, 'timeoutMs'> & { timeoutMs?: number }): Promise<Answer> {
     const answer = await http.send({
       timeoutMs: limitMs,
@@ -72,7 +74,11 @@ export function createApi({ http, headers, limitMs = callLimitMs }: Options) {
       const { body } = await call({
         method: 'POST',
         path: '/tasks',
-        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          ...(traceparent !== undefined && { traceparent }),
+        },
         body: JSON.stringify(submission),
         signal,
       })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openConfigFile } from '../support/config-file.ts'
 import { type ReceivedSpan, startFeedReceivers } from '../support/feed-receivers.ts'
+import { runClient } from '../support/run-client.ts'
 import { aTask } from '../support/service.ts'
 import { startWorld, type World, withToken } from '../support/world.ts'
 
@@ -59,7 +60,7 @@ const attributesOf = (span: ReceivedSpan | undefined): Record<string, string> =>
   Object.fromEntries(span?.attributes.map(({ key, value }) => [key, value.stringValue]) ?? [])
 const traceOf = async (id: string): Promise<readonly ReceivedSpan[]> => {
   const found = () => feeds.traces.filter(([root]) => idOf(root) === id)
-  await expect.poll(found).toHaveLength(1)
+  await expect.poll(() => [found().length, feeds.refusals]).toEqual([1, []])
   return found()[0] ?? []
 }
 
@@ -109,6 +110,20 @@ test('a failure has its cause as error.type, on its span and on the gate where i
   expect(gates.at(-1)).toMatchObject({ name: 'Healthy', status: { code: 2 } })
   expect(attributesOf(gates.at(-1))).toEqual(failure)
   expect(feeds.cdEvents).toEqual([])
+})
+
+test('the client passes the TRACEPARENT of its pipeline on', async () => {
+  const [traceId, parent] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+  const variables = {
+    WATCHER_URL: world.service.url,
+    WATCHER_TOKEN: withToken['Watcher-Deploy-Token'],
+    TRACEPARENT: `00-${traceId}-${parent}-00`,
+  }
+  const args = ['deploy', '--app', 'shop', '--image', 'registry.example/shop:p1', '--output', 'json']
+  const { code, stdout } = await runClient(args, variables)
+  expect(code).toBe(0)
+  const [{ id }] = (JSON.parse(stdout) as { tasks: [{ id: string }] }).tasks
+  expect((await traceOf(id))[0]).toMatchObject({ traceId, parentSpanId: parent })
 })
 
 test('DevLake learns of deployments that name their commit and an environment of the mapping, whatever their end', async () => {

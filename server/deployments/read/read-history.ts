@@ -15,7 +15,11 @@ import { matchesFilter } from './task-filter-conditions.ts'
 type PeriodRow = { readonly counts: number[]; readonly seconds: number[] | null }
 /** Of a period by its number, or of the whole time: null. */
 type LeadRow = { readonly bucket: number | null; readonly seconds: number[]; readonly known: number }
-type RollbackRow = { readonly bucket: number; readonly cause: HistoryRollbacks['cause'] | null; readonly count: number }
+type RollbackRow = {
+  readonly bucket: number | null
+  readonly cause: HistoryRollbacks['cause'] | null
+  readonly count: number
+}
 type RestoreRow = { readonly bucket: number | null; readonly median: number; readonly known: number }
 type Row = {
   /** The whole time, the period before, each day. */

@@ -82,6 +82,7 @@ export const createFinishTask =
                 submittedBy: { kind: 'service', id: null, name: null },
                 pipeline: undefined,
                 readerDigest: undefined,
+                traceparent: undefined,
               },
               closed: calendarAround(new Date()),
               isAllowedWhileLocked: settings.isAllowedWhileLocked,

@@ -186,7 +186,7 @@ export const TaskRecord = z
       'The newest task after it with one of its images, of the last 1,000 of the application, unless it was cancelled or its ' +
         'application not found before a commit; only when one task is read',
     ),
-    file: z.string().optional().describe('The override file in the GitOps repository; only when one task is read'),
+    file: z.string().optional().describe('The file with the tag in the GitOps repository; only when one task is read'),
     commit_url: z
       .string()
       .optional()

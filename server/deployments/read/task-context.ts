@@ -12,7 +12,7 @@ type Source = Task['source']
 
 /** What is known beside a task itself. Other tasks are those of its application with one of its images. */
 export type TaskContext = {
-  /** The override file of its write-back. */
+  /** The file of its write-back. */
   readonly file: string | undefined
   /** The task that takes back its commit. */
   readonly rolledBackBy: string | undefined

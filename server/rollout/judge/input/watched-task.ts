@@ -98,6 +98,8 @@ export type RolloutAnnotations = {
   readonly skipImageValidation: boolean
   readonly acceptSuspended: boolean | undefined
   readonly badPodGraceMs: number | undefined
+  /** What write-back-target names; undefined: the override file. */
+  readonly writeBackTarget?: { readonly kind: string }
   /** What was ignored, in words for the timeline. */
   readonly notes: readonly string[]
 }

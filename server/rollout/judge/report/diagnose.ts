@@ -21,13 +21,15 @@ type ConditionSince = RolloutMemory['conditionSince']
 
 /** Why a task is where it is. `verdict`: what holds it up, or how it ends. */
 export function diagnose(evaluation: Evaluation, since: ConditionSince, verdict: Verdict | undefined): Diagnosis {
-  const { application, settings } = evaluation
+  const { application, settings, observation } = evaluation
+  const { kind = 'override' } = observation.annotations.writeBackTarget ?? {}
+  const overrideFilePrefix = kind === 'override' ? settings.overrideFilePrefix : undefined
   return withHeadline({
     conditions: conditionsOf(evaluation, since),
     ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
     evidence: evidenceOf(evaluation, verdict),
-    next_steps: [...nextStepsOf(verdict, settings.overrideFilePrefix)],
+    next_steps: [...nextStepsOf(verdict, overrideFilePrefix)],
     links: linksTo(application, settings),
   })
 }
@@ -125,6 +127,7 @@ const boundedCulprit = ({ kind, namespace, name, message, ...figures }: Culprit)
   message: boundedLine(message),
 })
 
+/** `overrideFilePrefix`: undefined where none was written. */
 function nextStepsOf(verdict: Verdict | undefined, overrideFilePrefix = 'argocd'): readonly NextStep[] {
   if (verdict?.cause === undefined) return []
   const { cause, culprit } = verdict

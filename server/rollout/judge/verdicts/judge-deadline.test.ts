@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { aSha, repository } from '../../../../test/support/application-builder.ts'
 import { beforeCommit, commit, judge, type Look, read, succeeded, tree } from '../../../../test/support/judge-looks.ts'
+import { noAnnotations } from '../../../../test/support/rollout-builder.ts'
 import { ancestryKey, nothingRefreshed } from '../input/rollout-observation.ts'
 import type { WriteBackState } from '../input/watched-task.ts'
 
@@ -74,6 +75,14 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
     expect(end('watcher')?.reason).toContain(
       'Next step 1 (operator of this service): Set OVERRIDE_FILE_PREFIX to "argocd"',
     )
+  })
+
+  test('names no prefix where no override file was written', () => {
+    const annotations = { ...noAnnotations, writeBackTarget: { kind: 'helmvalues' } }
+    const last = { ...old, atMs: 900_000, seen: { ...seen, annotations } }
+    const { end } = judge([...looks, last], { settings: { overrideFilePrefix: 'watcher' } })
+    expect(end?.cause).toBe('commit_without_effect')
+    expect(end?.reason).not.toContain('OVERRIDE_FILE_PREFIX')
   })
 
   test.for([

@@ -99,12 +99,15 @@ const forbidden = /^(?:\.\.|\.git[ .]*|git~\d|\.git(?:modules|attributes))$/i
 /** Of each kind some; the unit table of server/write-back/plan/hostile-annotations.test.ts has all. */
 const someOf = (payloads: Payloads) => payloads.flatMap(([, all]) => all.filter((_, at) => at % 20 === 0))
 
-test('a hostile application runs no command and touches no file but its override file (T10, T14, B66 to B69)', async () => {
+test('a hostile application runs no command and touches no file but its own (T10, T14, B66 to B69)', async () => {
   const kinds = {
     'write-back-repo': repositoryPayloads(ground()),
     'write-back-branch': branchPayloads(ground()),
     'write-back-path': pathPayloads(ground()),
     'write-back-filename': fileNamePayloads(ground()),
+    'write-back-target': [...pathPayloads(ground()), ...fileNamePayloads(ground())].map(
+      ([row, all]) => [row, all.flatMap((one) => [`helmvalues:${one}`, `helmvalues:/${one}/values.yaml`])] as const,
+    ),
   }
   for (const [name, payloads] of Object.entries(kinds)) await deployWith(name, someOf(payloads))
   const landed = results.filter(({ commit }) => commit !== undefined)
@@ -127,7 +130,7 @@ test('a hostile application runs no command and touches no file but its override
   const refs = (await git('for-each-ref', '--format=%(refname)')).trim().split('\n')
   const left = await readdir(markers)
   console.info(
-    `${results.length} payloads in four annotations: ${refused(results).length} refused, ${landed.length} committed, ` +
+    `${results.length} payloads in five annotations: ${refused(results).length} refused, ${landed.length} committed, ` +
       `${left.length} marker files, ${refs.length - 1} foreign refs, ${foreign.length} foreign files`,
   )
   expect(results.length).toBeGreaterThan(25)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { FileKind } from '../edit/editors.ts'
 import type { FileRead } from '../git/history/read-tree-file.ts'
 import { filesToRead, planBatch } from './plan-batch.ts'
 
@@ -75,32 +76,100 @@ describe('what one push does', () => {
     expect(commits[1]?.commit.content).toContain('name: a.b\n      value: "2"')
   })
 
-  test.for([
-    {
-      what: 'a blocked path',
-      files: [['a/x.yaml', { kind: 'blocked', reason: 'a is a submodule' }]],
-      says: /a is a submodule/,
-    },
-    {
-      what: 'bytes that are not UTF-8',
-      files: [['a/x.yaml', aFile(Buffer.from([0xff, 0xfe, 0x41]))]],
-      says: /a\/x\.yaml.*UTF-8/,
-    },
-    {
-      what: 'a broken shared file',
-      files: [['a/.argocd-source.yaml', aFile('[')]],
-      says: /\.argocd-source\.yaml.*not YAML/,
-    },
-  ] as { what: string; files: [string, FileRead][]; says: RegExp }[])(
-    '$what refuses that task alone',
-    async ({ files, says }) => {
-      const plan = await planBatch([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
-      expect(plan.refused).toEqual([
-        { taskId: '1', cause: 'override_file_invalid', reason: expect.stringMatching(says) },
-      ])
-      expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
-    },
-  )
+  const kustomized = (taskId: string, value: string, file = 'a/kustomization.yaml') => {
+    const { plan } = aWrite(taskId, value, file)
+    const entries = [{ name: 'shop', value, image: 'registry.example/shop' }]
+    return { taskId, plan: { ...plan, tool: 'kustomization' as const, entries, sourceEntries: [], filesBeside: [] } }
+  }
+
+  test('tasks that name one file in different ways are commits on each other, with what each replaced', async () => {
+    const { plan } = aWrite('2', 'v3', 'a/Kustomization')
+    const entries = [{ name: 'images[0].newName', value: 'r/shop', image: 'r/shop' }]
+    const byPath = {
+      taskId: '2',
+      plan: { ...plan, tool: 'yaml' as const, entries, sourceEntries: [], filesBeside: [] },
+    }
+    const files = new Map([['a/Kustomization', aFile('images: [{name: shop, newName: x, newTag: v1}]\n', '100755')]])
+    const { commits } = await planBatch([kustomized('1', 'v2'), byPath], files)
+    expect(commits).toMatchObject([
+      {
+        commit: {
+          path: 'a/Kustomization',
+          mode: '100755',
+          content: 'images: [{name: shop, newName: x, newTag: v2}]\n',
+        },
+        replaced: new Map([['shop', 'v1']]),
+      },
+      {
+        commit: { path: 'a/Kustomization', content: 'images: [{name: shop, newName: r/shop, newTag: v2}]\n' },
+        replaced: new Map([['images[0].newName', 'x']]),
+      },
+    ])
+  })
+
+  test('a folder with two kustomizations, or without one, gets none', async () => {
+    const text = 'images: [{name: shop, newTag: v1}]'
+    const files = new Map([
+      ['a/kustomization.yaml', aFile(text)],
+      ['a/kustomization.yml', aFile(text)],
+    ])
+    expect(await planBatch([kustomized('1', 'v2'), kustomized('2', 'v2', 'b/kustomization.yaml')], files)).toEqual({
+      commits: [],
+      unchanged: [],
+      refused: [
+        {
+          taskId: '1',
+          cause: 'override_file_invalid',
+          reason: 'the file a/kustomization.yaml is not the only kustomization of its directory',
+        },
+        { taskId: '2', cause: 'values_key_missing', reason: 'the file b/kustomization.yaml does not exist' },
+      ],
+    })
+  })
+
+  describe.for<[tool: FileKind, text: string]>([
+    ['helm', ''],
+    ['kustomize', ''],
+    ['yaml', 'image: {tag: v0}'],
+    ['kustomization', 'images: [{name: image.tag, newTag: v0}]'],
+  ])('of a file of the kind %s', ([tool, text]) => {
+    const write = (taskId: string, file: string) => {
+      const { plan } = aWrite(taskId, tool === 'kustomize' ? 'image.tag:v1' : 'v1', file)
+      return { taskId, plan: { ...plan, tool, sourceEntries: [] } }
+    }
+    const own = 'a/kustomization.yaml'
+    test.for([
+      {
+        what: 'a blocked path',
+        file: own,
+        read: { kind: 'blocked', reason: 'a is a submodule' },
+        says: /a is a submodule/,
+      },
+      { what: 'bytes that are not UTF-8', file: own, read: aFile(Buffer.from([0xff, 0xfe, 0x41])), says: /UTF-8/ },
+      { what: 'a file that is too large', file: own, read: aFile(`# ${'x'.repeat(256 * 1024)}`), says: /256 KiB/ },
+      { what: 'a file that is too deep', file: own, read: aFile('['.repeat(100)), says: /nested too deeply/ },
+      {
+        what: 'a broken shared file',
+        file: 'a/.argocd-source.yaml',
+        read: aFile('['),
+        says: /cannot be edited: a\/\.argocd-source\.yaml beside it is not YAML/,
+      },
+    ] as { what: string; file: string; read: FileRead; says: RegExp }[])(
+      '$what refuses that task alone',
+      async ({ file, read, says }) => {
+        const files = new Map([
+          [own, aFile(text)],
+          ['b/kustomization.yaml', aFile(text)],
+          [file, read],
+        ] as const)
+        const plan = await planBatch([write('1', own), write('2', 'b/kustomization.yaml')], files)
+        expect(plan.refused).toEqual([
+          { taskId: '1', cause: 'override_file_invalid', reason: expect.stringMatching(says) },
+        ])
+        expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
+      },
+    )
+  })
 
   test('the process goes on with other work while files are edited', async () => {
     const writes = Array.from({ length: 20 }, (_, at) => aWrite(`${at}`, 'v1', `${at}/x.yaml`))

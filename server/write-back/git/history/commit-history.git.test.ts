@@ -273,9 +273,7 @@ describe('the override file at a revision', () => {
     const onError = (_: string, error: unknown) => void errors.push(String(error))
     const history = createCommitHistory({ access: await anAccess(), nowMs: Date.now, onError })
     expect(await history.overrideAt(aPlan(url), revision)).toBeUndefined()
-    expect(errors).toEqual([
-      expect.stringContaining(`the override file apps/x.yaml at ${revision} is larger than 256 KiB`),
-    ])
+    expect(errors).toEqual([expect.stringContaining(`the file apps/x.yaml at ${revision} is larger than 256 KiB`)])
   })
 
   test('that cannot be read is reported once for each revision', async () => {
@@ -285,7 +283,7 @@ describe('the override file at a revision', () => {
     const onError = (_: string, error: unknown) => void errors.push(String(error))
     const history = createCommitHistory({ access: await anAccess(), nowMs: Date.now, onError })
     for (let at = 0; at < 3; at += 1) expect(await history.overrideAt(aPlan(url), revision)).toBeUndefined()
-    expect(errors).toEqual([expect.stringContaining(`the override file apps/x.yaml at ${revision} is not YAML`)])
+    expect(errors).toEqual([expect.stringContaining(`the file apps/x.yaml at ${revision} is not YAML`)])
   })
 
   test('tells the tags of a kustomization, but no digest and no tag of another image', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { parseAnnotations } from '../../server/write-back/plan/parse-annotations.ts'
+import { placeSuffixes } from '../../server/write-back/plan/write-back-target.ts'
 import { textOf } from './documents.ts'
 
 test('docs/annotations.md lists the annotations that the service knows', () => {
@@ -12,7 +13,7 @@ test('docs/annotations.md lists the annotations that the service knows', () => {
   expect(notes.filter((note) => note.startsWith('unknown annotation'))).toEqual([])
   const [, known = ''] =
     /const knownNames = \[([^\]]*)\]/.exec(textOf('server/write-back/plan/parse-annotations.ts')) ?? []
-  const ofAlias = ['shop.helm.image-tag', 'shop.kustomize.image-name']
+  const ofAlias = placeSuffixes.map((suffix) => `shop.${suffix}`)
   expect(listed.sort()).toEqual(
     [...known.matchAll(/'(.+)'/g)]
       .map(([, name]) => name)

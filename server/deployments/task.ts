@@ -48,6 +48,14 @@ export type Task = {
 /** Another task of the application. `ended`: Unix seconds. */
 export type DeployedTask = { readonly id: string; readonly images: readonly Image[]; readonly ended: number }
 
+/**
+ * Who submitted a task, as far as it says whose commits the task may be reported on. Of a CI: the address of its pages, and
+ * the commit that its token names.
+ */
+export type Submitter =
+  | { readonly kind: 'ci'; readonly server: string; readonly source?: TaskSubmission['source'] }
+  | { readonly kind: 'other' }
+
 type Pipeline = { readonly issuer: string; readonly subject: string; readonly runUrl: string | undefined }
 
 /** A task that was accepted but is not stored yet. */
@@ -65,6 +73,8 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   readonly submittedBy: Actor
   /** The job of a CI that submits it, by its ID token. */
   readonly pipeline: Pipeline | undefined
+  /** Undefined without a credential. */
+  readonly submitter: Submitter | undefined
   readonly readerDigest: Buffer | undefined
   /** The span of its pipeline, by W3C Trace Context. */
   readonly traceparent: string | undefined

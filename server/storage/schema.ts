@@ -7,6 +7,7 @@ import type { LockChange } from '../../contract/notify/lock-change.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventData, TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
+import type { Submitter } from '../deployments/task.ts'
 
 /** The tables as Kysely sees them; the columns are explained in migrations/. bigint arrives as a string. */
 export type Schema = {
@@ -31,6 +32,7 @@ export type Schema = {
     traceparent: string | null
     refresh: boolean
     source: JSONColumnType<NonNullable<TaskSubmission['source']>> | null
+    submitter: JSONColumnType<Submitter> | null
     may_write: boolean
     status: Generated<TaskStatus>
     status_reason: string | null
@@ -38,6 +40,7 @@ export type Schema = {
     progress: string | null
     diagnosis: JSONColumnType<Diagnosis> | null
     app_url: string | null
+    external_url: string | null
     is_rollback: Generated<boolean>
     rollback_target_id: string | null
     rollback_of: string | null
@@ -123,6 +126,7 @@ export type Schema = {
     next_attempt_at: Generated<Date>
     claimed_until: Date | null
     last_error: string | null
+    is_blocked: Generated<boolean>
     reference: JSONColumnType<object> | null
     data: JSONColumnType<LockChange> | null
     created: Generated<Date>

@@ -180,7 +180,7 @@ export type ApplicationStatus = {
   reconciledAt?: string | undefined
   operationState?: OperationState | undefined
   sourceType?: string | undefined
-  summary: { images?: readonly string[] | undefined }
+  summary: { images?: readonly string[] | undefined; externalURLs?: readonly string[] | undefined }
   resourceHealthSource?: 'appTree' | undefined
   sourceTypes?: readonly string[] | undefined
   controllerNamespace?: string | undefined

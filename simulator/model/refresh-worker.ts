@@ -1,5 +1,6 @@
 import {
   type Application,
+  type ApplicationStatus,
   type Condition,
   hydrateAnnotation,
   isMultiSource,
@@ -47,11 +48,15 @@ export async function refresh(
 
 /** Level 0: only the list of images, from the Pods that exist now. */
 function writeImages({ store }: ControllerContext, { key, cluster }: ManagedApplication): void {
-  store.update(key, (current) => ({ ...current, status: { ...current.status, summary: summaryOf(cluster.images()) } }))
+  store.update(key, (current) => ({
+    ...current,
+    status: { ...current.status, summary: summaryOf(current, cluster.images()) },
+  }))
 }
 
-function summaryOf(images: readonly string[]) {
-  return { images: images.length === 0 ? undefined : images }
+/** The external addresses are those that a test has set: there are no Ingresses here. */
+function summaryOf({ status }: Application, images: readonly string[]): ApplicationStatus['summary'] {
+  return { ...status.summary, images: images.length === 0 ? undefined : images }
 }
 
 /** `undefined`: the repository could not be read and the last comparison is young enough to stand. */
@@ -231,7 +236,7 @@ function withComparison(
       },
       conditions: conditions(status.conditions, target?.failure, syncError, now),
       sourceType: failed || isMultiSource(spec) ? undefined : types[0],
-      summary: summaryOf(cluster.images()),
+      summary: summaryOf(current, cluster.images()),
       resourceHealthSource: 'appTree',
       sourceTypes: !failed && isMultiSource(spec) ? types : undefined,
       controllerNamespace: context.namespace,

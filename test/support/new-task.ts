@@ -19,6 +19,7 @@ export const aNewTask = (change: Partial<NewTask> = {}): NewTask => ({
   rollbackTargetId: undefined,
   onFailure: undefined,
   pipeline: undefined,
+  submitter: { kind: 'other' },
   submittedBy: { kind: 'deploy_token', id: null, name: null },
   readerDigest: undefined,
   traceparent: undefined,

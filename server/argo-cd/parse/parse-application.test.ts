@@ -30,6 +30,19 @@ test('a new Application without any status has no sync status, no health and no 
   })
 })
 
+test.for<[unknown, string | undefined]>([
+  [undefined, undefined],
+  ['https://shop.example', undefined],
+  [['https://shop.example/a', 'https://other.example'], 'https://shop.example/a'],
+  [
+    [7, 'javascript:alert(1)', 'https://user@shop.example', 'shop.example', 'http://shop.example'],
+    'http://shop.example',
+  ],
+  [[`https://shop.example/${'x'.repeat(1_000)}`], undefined],
+])('of the external addresses %j the one that may be a link is %s', ([externalURLs, expected]) => {
+  expect(anApplication({ status: { summary: { externalURLs } } }).externalUrl).toBe(expected)
+})
+
 test('an empty source beside several sources does not count', () => {
   const sources = [
     { repoURL: 'a', path: 'app' },

@@ -106,6 +106,7 @@ function readStatus(raw: unknown) {
     healthStatus: textAt(health, 'status'),
     healthMessage: textAt(health, 'message'),
     images: textsAt(objectAt(status, 'summary'), 'images'),
+    externalUrl: textsAt(objectAt(status, 'summary'), 'externalURLs').find(isWebAddress),
     resources: listAt(status, 'resources').map(readResource),
     conditions: listAt(status, 'conditions').map((condition) => ({
       type: textAt(condition, 'type') ?? '',
@@ -125,6 +126,16 @@ function readSourceTypes(raw: unknown, { isHydrated, isMultiSource, sources }: R
   if (!isMultiSource) return [textAt(status, 'sourceType') ?? '']
   const types = listAt(status, 'sourceTypes').map((type) => (typeof type === 'string' ? cleanText(type) : ''))
   return types.length === sources.length ? types : []
+}
+
+const maxUrlLength = 1_000
+
+/** One that may be shown as a link. */
+function isWebAddress(text: string): boolean {
+  const address = URL.parse(text)
+  return (
+    address !== null && /^https?:$/.test(address.protocol) && address.username === '' && text.length <= maxUrlLength
+  )
 }
 
 /** `revisions` of a multi-source application, else the single `revision`. */

@@ -22,6 +22,8 @@ export type CiPrincipal = {
   readonly scope: Scope
   /** Where people look at the job. */
   readonly runUrl: string | undefined
+  /** The address of the CI's own pages, such as `https://github.com`. */
+  readonly server: string
   /** The commit that it runs on. */
   readonly source: Source | undefined
 }

@@ -27,11 +27,12 @@ export function sourceOfClaims(claims: Claims): Source | undefined {
   const path = pathPart(repository)
   const commit = 'project_path' in claims ? '-/commit' : 'commit'
   const url = path && pathPart(sha) ? `${serverOf(claims)}/${path}/${commit}/${pathPart(sha)}` : undefined
-  return Source.safeParse({ repository, sha, ref, url }).data
+  const tag = textOf(claims, 'ref_type') === 'tag' ? ref?.replace(/^refs\/tags\//, '') : undefined
+  return Source.safeParse({ repository, sha, ref, tag, url }).data
 }
 
 /** The address of the CI's own pages, by its issuer. GitHub's issuers have a host or a path of their own. */
-function serverOf(claims: Claims): string {
+export function serverOf(claims: Claims): string {
   const issuer = URL.parse(textOf(claims, 'iss') ?? '')
   if (!issuer) return ''
   const isGitHub = issuer.hostname === 'token.actions.githubusercontent.com'

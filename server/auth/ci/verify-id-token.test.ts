@@ -71,6 +71,7 @@ test('stands for the job, its rules and its commit', async () => {
       ],
       scope: ['shop', 'shop-*', 'web'],
       runUrl: `${issuer.url}/shop/web/actions/runs/7/attempts/2`,
+      server: issuer.url,
       source: {
         repository: 'shop/web',
         sha: 'abc',
@@ -79,6 +80,11 @@ test('stands for the job, its rules and its commit', async () => {
       },
     },
   })
+})
+
+test('stands for the tag of its commit', async () => {
+  const token = await issuer.sign(claims({ sha: 'abc', ref: 'refs/tags/v1', ref_type: 'tag' }))
+  expect(await verify(token)).toMatchObject({ principal: { source: { ref: 'refs/tags/v1', tag: 'v1' } } })
 })
 
 test.for(['RS256', 'ES256', 'PS256', 'EdDSA'] as const)('a token signed with %s is verified', async (algorithm) => {

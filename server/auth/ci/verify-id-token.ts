@@ -10,7 +10,7 @@ import type { CiRule } from './ci-rule.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import { judgeClaims } from './judge-claims.ts'
 import { type Claims, isForAudienceAlone, textOf } from './match-rule.ts'
-import { runUrlOf, sourceOfClaims } from './run-of-claims.ts'
+import { runUrlOf, serverOf, sourceOfClaims } from './run-of-claims.ts'
 
 type Dependencies = {
   /** `ci_identities` as they are now. */
@@ -81,6 +81,7 @@ function principalOf(claims: Claims, ofIssuer: readonly CiRule[], namespace: str
     rules,
     scope: unionOf(rules.map(({ scope }) => scope)),
     runUrl: runUrlOf(claims),
+    server: serverOf(claims),
     source: sourceOfClaims(claims),
   }
 }

@@ -36,13 +36,14 @@ export async function endTask(
   { taskId, claim, end, unsaved, isTold }: EndRequest,
 ): Promise<EndedTask | undefined> {
   const diagnosis = sql`${end.diagnosis === undefined ? null : toStoredJson(end.diagnosis)}::jsonb`
-  const { events = [], change: { appUrl, environment, notify, onFailure } = {} } = unsaved ?? {}
+  const { events = [], change: { appUrl, externalUrl, environment, notify, onFailure } = {} } = unsaved ?? {}
   const isOwned = claim && sql`AND owner = ${claim.owner} AND fence = ${claim.fence}`
   const { rows } = await sql<EndedRow>`
     WITH ended AS (
       UPDATE ${sql.id(schema, 'tasks')} AS tasks SET status = ${end.status}, cause = ${end.cause ?? null},
         status_reason = ${end.reason ?? null}, diagnosis = ${claim === undefined ? sql`${diagnosis} || ${found}` : sql`coalesce(${diagnosis}, diagnosis)`},
-        app_url = coalesce(${appUrl ?? null}, app_url), environment = coalesce(environment, ${environment ?? null}),
+        app_url = coalesce(${appUrl ?? null}, app_url), external_url = coalesce(${externalUrl ?? null}, external_url),
+        environment = coalesce(environment, ${environment ?? null}),
         notify = coalesce(${notify === undefined ? null : toStoredJson(notify)}::jsonb, notify), on_failure = coalesce(on_failure, ${onFailure ?? null}), progress = NULL, updated = clock_timestamp()
       WHERE id = ${taskId} AND ${isUnfinished} ${isOwned ?? sql``}
       RETURNING id, app, created, updated, app_url, cause

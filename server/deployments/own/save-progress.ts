@@ -15,6 +15,7 @@ type TaskChange = {
   readonly progress?: string
   readonly diagnosis?: Diagnosis
   readonly appUrl?: string
+  readonly externalUrl?: string
   /** Where the submission names none. */
   readonly environment?: string
   /** Targets that the application adds to those of the routes. */
@@ -28,7 +29,7 @@ type TaskChange = {
 export async function saveProgress(
   { query, settings: { schema } }: Database,
   claim: Claim,
-  { progress, diagnosis, appUrl, environment, notify, onFailure, baseline }: TaskUpdate['change'],
+  { progress, diagnosis, appUrl, externalUrl, environment, notify, onFailure, baseline }: TaskUpdate['change'],
   events: TaskUpdate['events'],
   isTold = false,
 ): Promise<boolean> {
@@ -37,6 +38,7 @@ export async function saveProgress(
     ...(progress === undefined ? [] : [sql`progress = ${progress}`]),
     ...(diagnosis === undefined ? [] : [sql`diagnosis = ${toStoredJson(diagnosis)}::jsonb`]),
     ...(appUrl === undefined ? [] : [sql`app_url = ${appUrl}`]),
+    ...(externalUrl === undefined ? [] : [sql`external_url = ${externalUrl}`]),
     ...(environment === undefined ? [] : [sql`environment = coalesce(environment, ${environment})`]),
     ...(notify === undefined ? [] : [sql`notify = ${toStoredJson(notify)}::jsonb`]),
     ...(onFailure === undefined ? [] : [sql`on_failure = coalesce(on_failure, ${onFailure})`]),

@@ -308,6 +308,7 @@ function insertTask(
     wait_for_app_seconds: task.waitForAppSeconds,
     refresh: task.refresh,
     source: task.source ? JSON.stringify(task.source) : null,
+    submitter: task.submitter ? JSON.stringify(task.submitter) : null,
     may_write: task.mayWrite,
     progress: firstProgress,
     is_rollback: rollbackTarget !== null,

@@ -122,6 +122,7 @@ export const createSubmitTask =
       onFailure: submission.on_failure,
       submittedBy: actorOf(caller, submission.app),
       pipeline: caller.kind === 'ci' ? caller : undefined,
+      submitter: submitterOf(caller),
       readerDigest: readerDigestFor(id),
       traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     }
@@ -164,6 +165,11 @@ async function submittedAgain(
   const digest = readerDigestFor(id)
   if (digest !== undefined) await tasks.addReader(id, digest)
   return id
+}
+
+function submitterOf(caller: Principal): NewTask['submitter'] {
+  if (caller.kind === 'anonymous') return undefined
+  return caller.kind === 'ci' ? { kind: 'ci', server: caller.server, source: caller.source } : { kind: 'other' }
 }
 
 /** A user who is known is the author, whatever the body says. */

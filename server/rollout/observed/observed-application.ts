@@ -78,6 +78,8 @@ export type ObservedApplication = {
   readonly healthStatus: string | undefined
   readonly healthMessage: string | undefined
   readonly images: readonly string[]
+  /** The first http(s) address of `status.summary.externalURLs`, which Argo CD reads from Ingresses and annotations. */
+  readonly externalUrl: string | undefined
   readonly resources: readonly ObservedResource[]
   readonly conditions: readonly ObservedCondition[]
   readonly reconciledAtMs: number | undefined

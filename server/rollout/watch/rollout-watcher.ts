@@ -144,6 +144,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     plan: undefined,
     overrides: new Map(),
     hasAppUrl: false,
+    externalUrl: undefined,
     isOver: false,
     evaluateAtMs: Number.POSITIVE_INFINITY,
     cancelTimer: () => {},

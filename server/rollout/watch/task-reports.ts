@@ -12,12 +12,19 @@ export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
 export function createTaskReports({ records, settings, clock, factsAtFirstSight, onDeployed }: Dependencies) {
-  /** What the first sight of the application tells. */
-  const confirmed = ({ app, observations }: WatchedApplication, state: TaskState) => {
+  /** What the first sight of the application tells, and its external address whenever that is another one. */
+  const seen = ({ app, observations }: WatchedApplication, state: TaskState) => {
     const { newest } = observations.facts.known
-    if (newest === undefined || state.hasAppUrl) return undefined
+    if (newest === undefined) return undefined
+    const { externalUrl } = newest
+    const isMoved = externalUrl !== undefined && externalUrl !== state.externalUrl
+    if (state.hasAppUrl && !isMoved) return undefined
+    const confirmed = state.hasAppUrl
+      ? {}
+      : { appUrl: applicationUrl(settings.linkBase, newest), ...factsAtFirstSight(app, newest) }
     state.hasAppUrl = true
-    return { appUrl: applicationUrl(settings.linkBase, newest), ...factsAtFirstSight(app, newest) }
+    state.externalUrl = externalUrl ?? state.externalUrl
+    return { ...confirmed, ...(isMoved ? { externalUrl } : {}) }
   }
 
   /** A log is shown only of a Pod that stands in the way of this very task. */
@@ -36,12 +43,12 @@ export function createTaskReports({ records, settings, clock, factsAtFirstSight,
       const { baseline } = judgement.memory
       const isNewBaseline = baseline !== undefined && baseline !== state.savedBaseline
       if (isNewBaseline) state.savedBaseline = baseline
-      const firstSight = confirmed(application, state)
+      const sight = seen(application, state)
       const { progress, diagnosis, events } = judgement
-      if (diagnosis === undefined && !isNewBaseline && firstSight === undefined && events.length === 0) return
+      if (diagnosis === undefined && !isNewBaseline && sight === undefined && events.length === 0) return
       const change = {
         ...(diagnosis === undefined ? {} : { progress, diagnosis }),
-        ...firstSight,
+        ...sight,
         ...(isNewBaseline ? { baseline } : {}),
       }
       state.writes.addUpdate({ change, events })

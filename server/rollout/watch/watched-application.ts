@@ -22,6 +22,8 @@ export type TaskState = {
   writeBack: WriteBackState
   plan: WriteBackPlan | undefined
   hasAppUrl: boolean
+  /** As it was last written down. */
+  externalUrl: string | undefined
   isOver: boolean
   /** When the timer that `cancelTimer` ends evaluates again. */
   evaluateAtMs: number

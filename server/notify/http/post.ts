@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
-import { Agent, request } from 'undici'
+import { Agent, request as send } from 'undici'
 import { readWithin } from '../../http/read-within.ts'
 import { isAllowedAddress } from './allowed-address.ts'
 
 const limitMs = 10_000
-const maxAnswerBytes = 64 * 1024
+const defaultAnswerBytes = 64 * 1024
 
 export type Posted =
   | {
@@ -19,10 +19,11 @@ export type Posted =
   | { readonly kind: 'refused'; readonly error: string }
 
 type Request = {
-  readonly method?: 'POST' | 'PUT'
+  readonly method?: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body?: string
   readonly allowsPrivate: boolean
+  readonly maxAnswerBytes?: number
 }
 
 class RefusedAddressError extends Error {
@@ -34,24 +35,25 @@ export function createPost() {
   const agents = [false, true].map((allowsPrivate) => createAgent(allowsPrivate))
 
   return {
-    /** Sends a body; no redirect is followed. */
-    async post(url: string, { method = 'POST', headers, body, allowsPrivate }: Request): Promise<Posted> {
+    /** Sends a request; no redirect is followed. */
+    async post(url: string, request: Request): Promise<Posted> {
+      const { method = 'POST', headers, body, allowsPrivate, maxAnswerBytes = defaultAnswerBytes } = request
       const address = URL.parse(url)
       if (!address || !/^https?:$/.test(address.protocol)) return { kind: 'refused', error: 'the address is not valid' }
       const host = address.hostname.replace(/^\[|\]$/g, '')
       if (isIP(host) !== 0 && !isAllowedAddress(host, allowsPrivate)) return refused
       const dispatcher = agents[Number(allowsPrivate)]
       try {
-        const answer = await request(address, {
+        const answer = await send(address, {
           method,
           headers,
-          body,
+          ...(body === undefined ? {} : { body }),
           signal: AbortSignal.timeout(limitMs),
           ...(dispatcher === undefined ? {} : { dispatcher }),
         })
         const text = await readWithin(answer.body, maxAnswerBytes).catch(() => undefined)
         const status = answer.statusCode
-        return { kind: 'answered', status, text: text ?? '', retryAfterMs: retryAfterOf(answer.headers['retry-after']) }
+        return { kind: 'answered', status, text: text ?? '', retryAfterMs: retryAfterOf(answer.headers) }
       } catch (error) {
         return isRefusal(error) ? refused : { kind: 'unanswered', error: reasonOf(error) }
       }
@@ -98,9 +100,19 @@ function reasonOf(error: unknown): string {
   return 'code' in error ? `no answer (${String(error.code)})` : 'no answer'
 }
 
-function retryAfterOf(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header
-  if (text === undefined) return undefined
-  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** `Retry-After`, else when the budget of requests that is used up begins again, as GitHub tells it. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const textOf = (name: string) => [headers[name]].flat()[0]?.trim()
+  const text = textOf('retry-after')
+  const sentMs = Date.parse(textOf('date') ?? '') || Date.now() // their clock, by which they count
+  const reset = textOf('x-ratelimit-remaining') === '0' ? textOf('x-ratelimit-reset') : undefined
+  const ms =
+    text === undefined
+      ? Number(reset) * 1_000 - sentMs
+      : /^\d{1,9}$/.test(text)
+        ? Number(text) * 1_000
+        : Date.parse(text) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }

@@ -1,6 +1,7 @@
 import type { Cause } from '../../contract/causes.ts'
 import type { ConditionName } from '../../contract/conditions.ts'
 import type { Diagnosis } from '../../contract/diagnosis.ts'
+import type { Submitter } from '../../contract/notify/submitter.ts'
 import type { Image, PodLog, TaskSubmission } from '../../contract/task.ts'
 import type { FinalStatus, TaskStatus } from '../../contract/task-status.ts'
 import type { Actor } from '../audit/record-action.ts'
@@ -47,14 +48,6 @@ export type Task = {
 
 /** Another task of the application. `ended`: Unix seconds. */
 export type DeployedTask = { readonly id: string; readonly images: readonly Image[]; readonly ended: number }
-
-/**
- * Who submitted a task, as far as it says whose commits the task may be reported on. Of a CI: the address of its pages, and
- * the commit that its token names.
- */
-export type Submitter =
-  | { readonly kind: 'ci'; readonly server: string; readonly source?: TaskSubmission['source'] }
-  | { readonly kind: 'other' }
 
 type Pipeline = { readonly issuer: string; readonly subject: string; readonly runUrl: string | undefined }
 

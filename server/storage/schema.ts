@@ -4,10 +4,10 @@ import type { Cause } from '../../contract/causes.ts'
 import type { Diagnosis } from '../../contract/diagnosis.ts'
 import type { Delivery } from '../../contract/notify/delivery.ts'
 import type { LockChange } from '../../contract/notify/lock-change.ts'
+import type { Submitter } from '../../contract/notify/submitter.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventData, TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
-import type { Submitter } from '../deployments/task.ts'
 
 /** The tables as Kysely sees them; the columns are explained in migrations/. bigint arrives as a string. */
 export type Schema = {

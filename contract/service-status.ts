@@ -47,6 +47,13 @@ export const ServiceStatus = z
       .optional()
       .meta({ id: 'ConfigStatus' })
       .describe(`Of CONFIG_FILE; absent without one; ${withCredential}`),
+    notifications: z
+      .object({ issues: z.array(z.string()).describe('Each with the name of its target; 20 at most; empty: none') })
+      .optional()
+      .meta({ id: 'NotificationStatus' })
+      .describe(
+        `What has to change before notifications can be sent that wait, such as an App that is not installed; absent while the database does not answer; ${withCredential}`,
+      ),
   })
   .meta({
     id: 'ServiceStatus',
@@ -62,6 +69,9 @@ export const ServiceStatus = z
           applications: 46,
         },
         database: { version: '17.6', answer_ms: 1.2 },
+        notifications: {
+          issues: ['commits: GitHub App 123 is not installed on acme/shop, or there is no such repository'],
+        },
         replicas: [
           {
             id: '0b9c6f0e-5a0d-4f0e-9d0a-6c1f0b3f8a11',

@@ -1,5 +1,7 @@
 import { createDescribeTask } from '../../server/deployments/read/describe-task.ts'
 import { createTaskReader } from '../../server/deployments/read/task-reader.ts'
+import { createGitHubApp } from '../../server/git-hosts/github-app.ts'
+import { createReportCommit } from '../../server/notify/hosts/report-commit.ts'
 import { createPost } from '../../server/notify/http/post.ts'
 import { createNotificationStore } from '../../server/notify/outbox/notification-store.ts'
 import { startSender, usualPausesMs } from '../../server/notify/sender.ts'
@@ -7,7 +9,13 @@ import type { Notifications } from '../../server/notify/targets/target.ts'
 import { openDatabase } from '../../server/storage/database.ts'
 
 /** What a replica does with the outbox, in a process of its own, with pauses that are a hundredth of the usual ones. */
-const { DATABASE_URL: connectionString, TARGETS = '{}' } = process.env
+const {
+  DATABASE_URL: connectionString,
+  TARGETS = '{}',
+  GITHUB_APP_ID: id,
+  GITHUB_APP_PRIVATE_KEY: key = '',
+} = process.env
+const { GITHUB_API_URL: apiUrl = '', GITLAB_URL: gitLabUrl, GITLAB_TOKEN: gitLabToken = '' } = process.env
 const database = openDatabase(
   {
     connection: { ...(connectionString === undefined ? {} : { connectionString }) },
@@ -18,7 +26,7 @@ const database = openDatabase(
   () => undefined,
 )
 const targets: Notifications['targets'] = new Map(Object.entries(JSON.parse(TARGETS)))
-const events = ['started', 'succeeded', 'recovered', 'failed'] as const
+const events = ['started', 'succeeded', 'recovered', 'failed', 'aborted', 'cancelled'] as const
 const notifications: Notifications = {
   targets,
   routes: [{ events: [...events], targets: [...targets.keys()], anonymous: false }],
@@ -30,9 +38,11 @@ const describe = createDescribeTask({
   compareUrl: () => undefined,
   listedApps: () => [],
 })
+const store = createNotificationStore(database)
+const { post } = createPost()
 startSender(
   {
-    store: createNotificationStore(database),
+    store,
     notifications: () => notifications,
     environment: process.env,
     async readTask(id) {
@@ -41,7 +51,19 @@ startSender(
     },
     readTrace: async () => ({ traceparent: undefined, events: [] }),
     pageOf: () => '',
-    post: createPost().post,
+    post,
+    reportCommit: createReportCommit({
+      app:
+        id === undefined
+          ? undefined
+          : createGitHubApp({ settings: { id, privateKey: () => key, apiUrl }, call: post, wallMs: Date.now }),
+      gitLab: gitLabUrl === undefined ? undefined : { url: gitLabUrl, token: () => gitLabToken },
+      call: post,
+      readFacts: tasks.reportFacts,
+      readTaken: store.takenDeployments,
+      wallMs: Date.now,
+    }),
+    onBlocked: (target, error) => console.error(target, error),
     wallMs: Date.now,
     random: Math.random,
     onError: (message, error) => console.error(message, error),

@@ -9,6 +9,7 @@ import { createPost } from '../notify/http/post.ts'
 import type { LockMessage, Message } from '../notify/kinds/attempt.ts'
 import { send } from '../notify/kinds/send.ts'
 import { readSecret } from '../notify/targets/secret-reader.ts'
+import { isHostTarget } from '../notify/targets/target.ts'
 import { runCommand } from './run-command.ts'
 
 const statuses = {
@@ -32,6 +33,8 @@ async function run(args: readonly string[]): Promise<number> {
   const target = targets.get(wanted.name)
   if (target === undefined)
     return fail(`no target is named ${wanted.name}: ${[...targets.keys()].join(', ') || 'there is none'}`)
+  if (isHostTarget(target))
+    return fail(`${wanted.name}: a target of the kind ${target.kind} takes no sample, only deployments`)
   await using post = createPost()
   const nowSeconds = Date.now() / 1_000
   const message = sampleMessage(wanted.event, settings.http.publicUrl, nowSeconds)
@@ -63,7 +66,7 @@ function sampleMessage(event: SampleEvent, publicUrl: string | undefined, nowSec
   if (event === 'lock_changed') return { ...common, event, lock: sampleLock(nowSeconds), pageUrl: page('') }
   const task = sampleOf(statuses[event], nowSeconds)
   const readTrace = async () => ({ traceparent: undefined, events: [] })
-  return { ...common, event, task, readTrace, pageUrl: page(`task/${task.id}`) }
+  return { ...common, attempts: 1, event, task, readTrace, pageUrl: page(`task/${task.id}`) }
 }
 
 const sampleLock = (nowSeconds: number): LockChange => ({

@@ -25,6 +25,7 @@ import type { EndedTask } from '../deployments/task-row.ts'
 import { createListVersions } from '../deployments/versions/list-versions.ts'
 import { createReadTaskImages } from '../deployments/versions/read-task-images.ts'
 import { addExplorer } from '../explorer/explorer.ts'
+import type { GitHubApp } from '../git-hosts/github-app.ts'
 import { createCheckParts } from '../health/check-parts.ts'
 import { createDescribeStatus } from '../health/describe-status.ts'
 import { probeRoutes } from '../health/probe-routes.ts'
@@ -39,7 +40,8 @@ import { createDeployLock } from '../locks/deploy-lock.ts'
 import { createDeployLockStore, type DeployLockStore } from '../locks/deploy-lock-store.ts'
 import { lockRoutes } from '../locks/routes.ts'
 import type { MetricSources } from '../metrics/metric-sources.ts'
-import { createPost } from '../notify/http/post.ts'
+import { createReportCommit } from '../notify/hosts/report-commit.ts'
+import type { Post } from '../notify/http/post.ts'
 import { createNotificationStore } from '../notify/outbox/notification-store.ts'
 import { deliveryRoutes } from '../notify/routes.ts'
 import { startSender } from '../notify/sender.ts'
@@ -62,8 +64,17 @@ const lockEdgeIntervalMs = 2_000
 const maxWaits = 2_000
 const maxTraceEvents = 1_000
 
+/** What requests to others go through. */
+type Outgoing = { readonly post: Post; readonly gitHubApp: GitHubApp | undefined }
+
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
-export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
+export async function composeApi(
+  services: CoreServices,
+  watching: Watching,
+  outgoing: Outgoing,
+  http: HttpServer,
+  stopping: AbortSignal,
+) {
   const {
     settings,
     opened,
@@ -173,7 +184,16 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
         const { publicUrl } = settings.http
         return publicUrl === undefined ? '' : id === undefined ? `${publicUrl}/` : `${publicUrl}/task/${id}`
       },
-      post: opened.use(createPost()).post,
+      post: outgoing.post,
+      reportCommit: createReportCommit({
+        app: outgoing.gitHubApp,
+        gitLab: settings.gitLab,
+        call: outgoing.post,
+        readFacts: tasks.reportFacts,
+        readTaken: deliveries.takenDeployments,
+        wallMs: Date.now,
+      }),
+      onBlocked: (target, reason) => log.warn({ target, reason }, 'notification blocked, retrying hourly'),
       wallMs: Date.now,
       random: Math.random,
       onError,
@@ -270,7 +290,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       checkParts,
       config: renderServiceConfig(shownSettings(settings)),
       settings: { groups: settings.described },
-      describeStatus: describeStatusOf(services, watching, checkParts),
+      describeStatus: describeStatusOf(services, watching, checkParts, deliveries.blockedBy),
       requireServiceReader: auth.requireServiceReader,
       mayReadService: (request) => auth.isAllowed(request, 'read_service'),
     }),
@@ -283,6 +303,7 @@ const describeStatusOf = (
   { database, settings }: CoreServices,
   { controllerState, controllerFacts, readControllerVersion }: Watching,
   checkParts: ReturnType<typeof createCheckParts>,
+  listBlocked: () => Promise<string[]>,
 ) =>
   createDescribeStatus({
     version,
@@ -292,6 +313,7 @@ const describeStatusOf = (
     readControllerVersion,
     readDatabaseVersion: () => readServerVersion(database),
     listReplicas: () => listReplicas(database),
+    listBlocked,
     configState: settings.config.state,
     nowMs: systemClock.nowMs,
     wallMs: Date.now,

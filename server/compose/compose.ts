@@ -1,8 +1,10 @@
 import path from 'node:path'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { createGitHubApp } from '../git-hosts/github-app.ts'
 import { createHttpServer } from '../http/server/http-server.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 import { metricsRoutes } from '../metrics/routes.ts'
+import { createPost } from '../notify/http/post.ts'
 import { checkRights } from '../storage/check-rights.ts'
 import { migrate } from '../storage/migrate.ts'
 import { checkPrograms } from '../write-back/git/access/check-programs.ts'
@@ -19,8 +21,11 @@ const webFolder = path.join(import.meta.dirname, '..', '..', 'web', 'dist')
  * Composes the service and starts it; the caller drains and closes it.
  * @throws {SettingsError} for what only a try shows
  */
-export async function compose(settings: Settings, warnings: readonly string[]) {
+export async function compose(given: Settings, warnings: readonly string[]) {
   await using opened = new AsyncDisposableStack()
+  const { post } = opened.use(createPost())
+  const gitHubApp = given.gitHubApp && createGitHubApp({ settings: given.gitHubApp, call: post, wallMs: Date.now })
+  const settings: Settings = { ...given, secrets: () => [...given.secrets(), ...(gitHubApp?.secrets() ?? [])] }
   const metrics = createMetrics()
   const http = createHttpServer({ ...httpSettings(settings), webFolder, onError: countRejections(metrics) })
   http.addHook('onResponse', async ({ routeOptions: { url }, method }, { statusCode }) =>
@@ -46,7 +51,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const services = openCoreServices(settings, opened, { log, metrics })
   const watching = composeWatching(services, access)
   const stopping = new AbortController()
-  const { probes } = await composeApi(services, watching, http, stopping.signal)
+  const { probes } = await composeApi(services, watching, { post, gitHubApp }, http, stopping.signal)
 
   const { completions } = services
   const { host, port, metricsPort, maxConnections } = settings.http

@@ -7,8 +7,10 @@ import type { IdentityProviderSettings } from '../auth/sign-in/identity-provider
 import { type ConfigSource, fixedConfig, watchedConfig } from '../config/config-source.ts'
 import { type Config, emptyConfig, parseConfig } from '../config/parse-config.ts'
 import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
+import type { GitHubAppSettings } from '../git-hosts/github-app.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
+import type { GitLabSettings } from '../notify/hosts/report-gitlab.ts'
 import { targetSecrets } from '../notify/targets/secret-reader.ts'
 import { type Notifications, unroutedTargets } from '../notify/targets/target.ts'
 import { variableTargets } from '../notify/targets/variable-targets.ts'
@@ -132,6 +134,8 @@ function settingsOf(values: Values, environment: Environment) {
   const identityProvider = identityProviderOf(values, environment)
   const fixedSecrets = fixedSecretsOf(values)
   const writeBack = writeBackOf(values, environment, dataDirectory)
+  const gitHubApp = gitHubAppOf(values, environment)
+  const gitLab = gitLabOf(values, environment)
   const variables = variableTargets(values)
   const config = withTargets(configOf(values, environment), variables)
   return deepFreeze({
@@ -142,6 +146,8 @@ function settingsOf(values: Values, environment: Environment) {
         ...fixedSecrets,
         ...[token, ...readersOf(auth, identityProvider)].map((read) => read() ?? ''),
         ...writeBackSecrets(writeBack),
+        gitHubApp?.privateKey() ?? '',
+        gitLab?.token() ?? '',
         ...targetSecrets(config.current().notifications, environment),
       ].filter(Boolean),
     log: { level: values.LOG_LEVEL },
@@ -195,6 +201,8 @@ function settingsOf(values: Values, environment: Environment) {
     auth,
     identityProvider,
     writeBack,
+    gitHubApp,
+    gitLab,
     gitWebUrls: values.GIT_WEB_URLS,
     /** All of them as they may be shown. */
     described: describeSettings(environment),
@@ -294,6 +302,17 @@ function fixedSecretsOf(values: Values): string[] {
   const { WEBHOOK_URL: url, WEBHOOK_AUTHORIZATION_HEADER_VALUE: header, MATTERMOST_TOKEN: token } = values
   const ofTargets = [url, header, token].filter((secret) => secret !== undefined)
   return [...given, inAddress, decodeURIComponent(inAddress), ...inQuery, ...ofTargets]
+}
+
+function gitHubAppOf(values: Values, environment: Environment): GitHubAppSettings | undefined {
+  const { GITHUB_APP_ID: id, GITHUB_APP_PRIVATE_KEY: key, GITHUB_API_URL: apiUrl } = values
+  if (id === undefined || key === undefined) return undefined
+  return { id, privateKey: credentialReader(environment, 'GITHUB_APP_PRIVATE_KEY', key), apiUrl }
+}
+
+function gitLabOf(values: Values, environment: Environment): GitLabSettings | undefined {
+  const { GITLAB_TOKEN: token, GITLAB_URL: url } = values
+  return token === undefined ? undefined : { url, token: credentialReader(environment, 'GITLAB_TOKEN', token) }
 }
 
 function writeBackOf(values: Values, environment: Environment, dataDirectory: string): WriteBackSettings {

@@ -127,7 +127,7 @@ test.for([
   [
     'an unknown kind of target',
     notify('a: { kind: pager }'),
-    'notifications.targets.a.kind: must be one of webhook, slack, mattermost, teams',
+    'notifications.targets.a.kind: must be one of webhook, slack, mattermost, teams, devlake, cdevents, otlp, github, gitlab',
   ],
   [
     'a target without its secret',

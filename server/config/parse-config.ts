@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { isInScope } from '../auth/access/scope.ts'
 import type { CiRule } from '../auth/ci/ci-rule.ts'
 import { readSecret } from '../notify/targets/secret-reader.ts'
-import { type Notifications, noNotifications, secretsOf } from '../notify/targets/target.ts'
+import { isHostTarget, type Notifications, noNotifications, secretsOf } from '../notify/targets/target.ts'
 import { findSimilarName } from '../settings/find-similar-name.ts'
 import { ConfigDocument } from './config-document.ts'
 
@@ -31,7 +31,7 @@ function compareGlobs(one: string, other: string): number {
 }
 
 const maxBytes = 1_048_576
-const kinds = ['webhook', 'slack', 'mattermost', 'teams']
+const kinds = ['webhook', 'slack', 'mattermost', 'teams', 'devlake', 'cdevents', 'otlp', 'github', 'gitlab']
 /** Names of sections and of their fields, for those that are misspelt. */
 const knownNames = [
   ...['ci_identities', 'environments', 'name', 'issuer', 'audience', 'match', 'apps'],
@@ -46,6 +46,8 @@ const knownNames = [
     'token',
     'channel',
     'allow_private',
+    'repositories',
+    'commit_status',
   ],
 ]
 
@@ -71,7 +73,7 @@ export function parseConfig(
     audience === undefined ? [`ci_identities[${at}].audience: is required where PUBLIC_URL is not set`] : [],
   )
   const targets = new Map(Object.entries(notifications?.targets ?? {}))
-  if (environment !== undefined) issues.push(...secretIssues(targets, environment))
+  if (environment !== undefined) issues.push(...secretIssues(targets, environment), ...hostIssues(targets, environment))
   if (issues.length > 0) return { issues }
   return {
     config: {
@@ -91,6 +93,16 @@ function secretIssues(targets: Notifications['targets'], environment: Environmen
     }),
   )
 }
+
+const neededBy = { github: 'GITHUB_APP_ID', gitlab: 'GITLAB_TOKEN' } as const
+
+/** Targets whose credential is a setting that is not given. */
+const hostIssues = (targets: Notifications['targets'], environment: Environment): readonly string[] =>
+  [...targets].flatMap(([name, target]) => {
+    const setting = isHostTarget(target) ? neededBy[target.kind] : undefined
+    const isMissing = setting !== undefined && !environment[setting] && !environment[`${setting}_FILE`]
+    return isMissing ? [`${pathText(['notifications', 'targets', name])}: needs the setting ${setting}`] : []
+  })
 
 function readYaml(text: string): { readonly value: unknown } | { readonly issues: readonly string[] } {
   const lineCounter = new LineCounter()

@@ -16,6 +16,8 @@ type Dependencies = {
   readonly readControllerVersion: () => Promise<{ readonly kind: string; readonly value?: string }>
   readonly readDatabaseVersion: () => Promise<string>
   readonly listReplicas: () => Promise<ReplicaStatus[]>
+  /** What has to change before notifications can be sent. */
+  readonly listBlocked: () => Promise<string[]>
   /** Of the configuration file; undefined without one. */
   readonly configState: () => { readonly loadedMs: number; readonly issues: readonly string[] } | undefined
   /** Never goes back. */
@@ -46,13 +48,17 @@ export function createDescribeStatus(dependencies: Dependencies) {
   }
 
   /** Nothing of what does not answer: that it does not is told by GET /healthz. */
-  const describeDatabase = async (): Promise<Pick<ServiceStatus, 'database' | 'replicas'>> => {
+  const describeDatabase = async (): Promise<Pick<ServiceStatus, 'database' | 'replicas' | 'notifications'>> => {
     if ((await checkParts()).database.status === 'down') return {}
     try {
       const askedMs = nowMs()
       const itsVersion = await dependencies.readDatabaseVersion()
       const answerMs = nowMs() - askedMs
-      return { database: { version: itsVersion, answer_ms: answerMs }, replicas: await dependencies.listReplicas() }
+      return {
+        database: { version: itsVersion, answer_ms: answerMs },
+        replicas: await dependencies.listReplicas(),
+        notifications: { issues: await dependencies.listBlocked() },
+      }
     } catch {
       return {}
     }

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { TaskRecord } from '../../contract/task.ts'
 import { repeat } from '../concurrency/repeat.ts'
+import type { ReportCommit } from './hosts/report-commit.ts'
 import type { Post } from './http/post.ts'
 import type { Attempt, LockMessage, Message, TaskTrace } from './kinds/attempt.ts'
 import { send } from './kinds/send.ts'
 import type { ClaimedDelivery, Expand, NotificationStore } from './outbox/notification-store.ts'
 import { eventOf, targetsFor, targetsForLock } from './targets/route-event.ts'
 import { readSecret } from './targets/secret-reader.ts'
-import { type Notifications, type SecretReference, type Target, wantsLogs } from './targets/target.ts'
+import { isHostTarget, type Notifications, type SecretReference, type Target, wantsLogs } from './targets/target.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,9 +24,12 @@ type Dependencies = {
   /** The page of a task, or without one the overview; empty where the address of the service is not known. */
   readonly pageOf: (id: string | undefined) => string
   readonly post: Post
+  readonly reportCommit: ReportCommit
   readonly wallMs: () => number
   readonly random: () => number
   readonly onError: (message: string, error: unknown) => void
+  /** A person has to change something before a delivery can be sent; told once an hour for each text. */
+  readonly onBlocked: (target: string, error: string) => void
   /** For metrics. */
   readonly onResult: (kind: Target['kind'], result: Exclude<Attempt['kind'], 'skipped'>) => void
 }
@@ -40,6 +45,8 @@ export const usualPausesMs: readonly number[] = [5_000, 30_000, 2 * minutes, 10 
 const minPauseMs = 1_000
 const patienceMs = 24 * 60 * minutes
 const cleaningMs = 60 * minutes
+const blockedLogMs = 60 * minutes
+const maxBlockedTexts = 1_000
 
 /**
  * Sends what is due: in order for a task and a target, at least once, and never in the way of a verdict.
@@ -52,6 +59,8 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
   const sending = new Set<Promise<void>>()
   const taken = (name: string) => active.get(name) ?? 0
   const total = () => [...active.values()].reduce((sum, one) => sum + one, 0)
+  /** What was logged of late. */
+  const saidBlocked = new LRUCache<string, true>({ max: maxBlockedTexts, ttl: blockedLogMs })
   let isStopping = false
   let lookedMs = Number.NEGATIVE_INFINITY
   let cleanedMs = wallMs()
@@ -121,8 +130,11 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
     const { id } = delivery
     const message = await messageOf(delivery, target)
     if (message === undefined) return
-    const attempt = await send(dependencies.post, target, message, read)
-    if (attempt.kind === 'skipped') return store.forget(id)
+    const attempt = isHostTarget(target)
+      ? await dependencies.reportCommit(name, target, message)
+      : await send(dependencies.post, target, message, read)
+    if (attempt.kind === 'skipped')
+      return attempt.why === undefined ? store.forget(id) : store.sent(id, undefined, attempt.why)
     onResult(target.kind, attempt.kind)
     if (attempt.warning !== undefined) onError('a format failed, the default text was sent', attempt.warning)
     if (attempt.kind === 'sent') return store.sent(id, attempt.reference)
@@ -130,12 +142,20 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
     if (attempt.kind === 'dead') return store.dead(id, attempt.error, attempt.reference)
     if (wallMs() - delivery.createdMs >= patienceMs)
       return store.dead(id, `${attempt.error}, for 24 hours`, attempt.reference)
-    return store.retryLater(id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error, attempt.reference)
+    if (attempt.isBlocked) sayBlocked(name, attempt.error)
+    return store.retryLater(id, pauseMs(delivery.attempts, attempt.afterMs), attempt)
+  }
+
+  function sayBlocked(name: string, error: string): void {
+    const key = `${name} ${error}`
+    if (saidBlocked.has(key)) return
+    saidBlocked.set(key, true)
+    dependencies.onBlocked(name, error)
   }
 
   /** Undefined: nothing is to be told any more, which is recorded. */
   async function messageOf(
-    { id, subject, reference }: ClaimedDelivery,
+    { id, subject, reference, attempts }: ClaimedDelivery,
     target: Target,
   ): Promise<Message | LockMessage | undefined> {
     const common = { id, reference, nowSeconds: wallMs() / 1_000 }
@@ -148,12 +168,14 @@ export function startSender(dependencies: Dependencies, pausesMs: readonly numbe
       await store.dead(id, 'the task was deleted')
       return undefined
     }
-    if (event === 'started' && task.status !== 'in progress') {
+    // What a lost attempt has created at a host is found by sending it again.
+    const mayHaveCreated = isHostTarget(target) && attempts > 1
+    if (event === 'started' && task.status !== 'in progress' && !mayHaveCreated) {
       await store.forget(id) // its end is told next
       return undefined
     }
     const readTrace = () => dependencies.readTrace(taskId)
-    return { ...common, event, task, readTrace, pageUrl: dependencies.pageOf(taskId) }
+    return { ...common, attempts, event, task, readTrace, pageUrl: dependencies.pageOf(taskId) }
   }
 
   const read = (reference: SecretReference) => readSecret(reference, dependencies.environment)

@@ -72,6 +72,9 @@ function combinationIssues(texts: Texts): string[] {
   if ('SSH_KEY_PATH' in texts && !('SSH_KNOWN_HOSTS' in texts)) {
     issues.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
   }
+  const app = ['GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'] as const
+  for (const [name, other] of [app, app.toReversed()])
+    if (name && other && name in texts && !(other in texts)) issues.push(`${other}: is required with ${name}`)
   if ('METRICS_PORT' in texts && Number(texts.METRICS_PORT) === Number(texts.PORT ?? '8080')) {
     issues.push('METRICS_PORT: must differ from PORT')
   }

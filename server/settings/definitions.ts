@@ -140,6 +140,14 @@ const notifications = {
   MATTERMOST_MENTION_AUTHOR: value.booleanFlag.prefault('false'),
 }
 
+const gitHosts = {
+  GITHUB_APP_ID: value.gitHubAppId.optional(),
+  GITHUB_APP_PRIVATE_KEY: value.rsaPrivateKey.optional(),
+  GITHUB_API_URL: value.httpAddress.prefault('https://api.github.com'),
+  GITLAB_TOKEN: value.headerSecret.optional(),
+  GITLAB_URL: value.httpAddress.prefault('https://gitlab.com'),
+}
+
 /** The settings by the headings under which docs/settings.md lists them. */
 export const settingGroups = {
   Service: service,
@@ -150,6 +158,7 @@ export const settingGroups = {
   Credentials: credentials,
   'Identity provider': identityProvider,
   'Write-back': writeBack,
+  'Git hosts': gitHosts,
   Notifications: notifications,
 }
 
@@ -162,6 +171,7 @@ export const definitions = z.object({
   ...credentials,
   ...identityProvider,
   ...writeBack,
+  ...gitHosts,
   ...notifications,
 })
 export type Values = z.infer<typeof definitions>

@@ -21,6 +21,7 @@ const aliases = new Map([
 /** Tokens and secrets that others present: a blank or a line end around one is left over from how it was stored. */
 const trimmedNames: ReadonlySet<string> = new Set([
   'ARGO_TOKEN',
+  'GITLAB_TOKEN',
   'IDP_CLIENT_SECRET',
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',

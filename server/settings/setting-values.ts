@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isTimeZone } from '../../contract/fields.ts'
@@ -31,6 +32,9 @@ export const headerSecret = secret.refine(
   isHeaderText,
   'must be one line of ASCII or Latin-1 characters without control characters',
 )
+
+/** The key of a GitHub App, which GitHub hands out in PEM form. */
+export const rsaPrivateKey = secret.refine(isRsaKey, 'must be an RSA private key in PEM form')
 
 /** Blank where there is none now; one may come with the next rotation. */
 export const secretOrNone = z.string().transform((value) => (value.trim() === '' ? '' : value))
@@ -135,6 +139,7 @@ export const secretForms: ReadonlySet<unknown> = new Set([
   secretAddress,
   headerSecret,
   secretOrNone,
+  rsaPrivateKey,
   gitCredentials,
 ])
 
@@ -232,4 +237,15 @@ export const statusCodes = list
   )
   .transform((codes) => codes.map(Number))
 
+/** The number of a GitHub App, or its client id. */
+export const gitHubAppId = text.regex(/^[\w.-]{1,100}$/, 'must be the id of a GitHub App')
+
 export const headerName = text.regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of an HTTP header')
+
+function isRsaKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
+}

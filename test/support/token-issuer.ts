@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
@@ -6,8 +6,13 @@ type Algorithm = 'RS256' | 'ES256' | 'PS256' | 'EdDSA'
 type Answer = 'well' | 'away' | 'redirect' | 'too much' | 'no json' | 'another issuer' | 'http keys'
 export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>
 
-/** An issuer of ID tokens as the CIs are: discovery, keys and their rotation, on a loopback address. */
-export async function startTokenIssuer() {
+/**
+ * An issuer of ID tokens as the CIs are: discovery, keys and their rotation, on a loopback address.
+ * @param serve what else this host answers; false: nothing there
+ */
+export async function startTokenIssuer(
+  serve: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+) {
   let answer: Answer = 'well'
   let keys: JWK[] = []
   let current: { readonly kid: string; readonly alg: Algorithm; readonly key: CryptoKey }
@@ -23,6 +28,7 @@ export async function startTokenIssuer() {
   await rotate()
 
   const server = createServer((request, response) => {
+    if (serve(request, response)) return
     calls.push(request.url ?? '')
     if (answer === 'away') return void request.socket.destroy()
     if (answer === 'redirect') return void response.writeHead(302, { location: `${url}/elsewhere` }).end()

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { AppSummaries } from '../../../contract/app-summary.ts'
 import type { HistoryFilter } from '../../../contract/history.ts'
+import type { Submitter } from '../../../contract/notify/submitter.ts'
 import type { ListedTask, PodLog, TaskFilter, TaskFilterFields } from '../../../contract/task.ts'
 import type { TaskCounts } from '../../../contract/task-counts.ts'
 import type { NameSearch, TaskNames } from '../../../contract/task-names.ts'
@@ -20,6 +21,8 @@ import { listedTaskOf } from './task-record.ts'
 /** What comparing names costs is a few milliseconds. */
 const maxAppsCompared = 5_000
 
+type ReportFacts = { readonly submitter: Submitter | undefined; readonly externalUrl: string | undefined }
+
 /**
  * SQL of what callers read. `forReaders`: connections for lists, searches and summaries, so that neither a verdict nor a
  * request for one task waits behind them.
@@ -35,6 +38,13 @@ export function createTaskReader({ query }: Database, forReaders: Database) {
     async traceparent(id: string): Promise<string | undefined> {
       const row = await query.selectFrom('tasks').select('traceparent').where('id', '=', id).executeTakeFirst()
       return row?.traceparent ?? undefined
+    },
+
+    /** What a report on its commit needs beside its record. */
+    async reportFacts(id: string): Promise<ReportFacts | undefined> {
+      const columns = ['submitter', 'external_url'] as const
+      const row = await query.selectFrom('tasks').select(columns).where('id', '=', id).executeTakeFirst()
+      return row && { submitter: row.submitter ?? undefined, externalUrl: row.external_url ?? undefined }
     },
 
     /** What the Pod to blame for the end of a task wrote last, if that was read. */

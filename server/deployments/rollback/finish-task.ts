@@ -81,6 +81,7 @@ export const createFinishTask =
                 onFailure: 'none',
                 submittedBy: { kind: 'service', id: null, name: null },
                 pipeline: undefined,
+                submitter: undefined,
                 readerDigest: undefined,
                 traceparent: undefined,
               },

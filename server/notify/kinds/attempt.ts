@@ -12,10 +12,16 @@ export type Attempt = {
   readonly warning?: Error | undefined
 } & (
   | { readonly kind: 'sent' }
-  | { readonly kind: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
+  | {
+      readonly kind: 'retry'
+      readonly error: string
+      readonly afterMs?: number | undefined
+      /** Until a person changes something. */
+      readonly isBlocked?: boolean
+    }
   | { readonly kind: 'dead'; readonly error: string }
-  /** The target has no place for it, so nothing was sent. */
-  | { readonly kind: 'skipped' }
+  /** The target has no place for it, so nothing was sent. `why`: where users may ask for it. */
+  | { readonly kind: 'skipped'; readonly why?: string }
   /** The target wants nothing more. */
   | { readonly kind: 'off'; readonly error: string }
 )
@@ -50,6 +56,8 @@ export type Message = {
   readonly pageUrl: string
   /** What an earlier attempt or event of the task left. */
   readonly reference: object | null
+  /** This one included. */
+  readonly attempts: number
   /** Of the attempt. */
   readonly nowSeconds: number
 }

@@ -11,7 +11,7 @@ type Sent = { readonly headers: Readonly<Record<string, string>>; readonly event
 function receiver(...statuses: readonly number[]) {
   const sent: Sent[] = []
   const post: Post = async (_url, { headers, body }) => {
-    sent.push({ headers, event: JSON.parse(body) })
+    sent.push({ headers, event: JSON.parse(body ?? '') })
     return { kind: 'answered', status: statuses[sent.length - 1] ?? 200, text: '', retryAfterMs: undefined }
   }
   return { sent, post }
@@ -25,6 +25,7 @@ const messageOf = (fields: Partial<TaskRecord>, reference: object | null = null)
   readTrace: async () => ({ traceparent: undefined, events: [] }),
   pageUrl: '',
   reference,
+  attempts: 1,
   nowSeconds: 0,
 })
 const images = ['api', 'web', 'worker'].map((name) => ({ image: `registry.example/shop/${name}`, tag: '1.2.0' }))

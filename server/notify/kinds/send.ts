@@ -1,6 +1,6 @@
 import type { Post } from '../http/post.ts'
 import { renderTeams } from '../render/teams.ts'
-import { type SecretReference, type Target, wantsLogs } from '../targets/target.ts'
+import { type MessageTarget, type SecretReference, wantsLogs } from '../targets/target.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'
 import { sendCdEvents } from './cdevents.ts'
 import { sendDevlake } from './devlake.ts'
@@ -16,7 +16,12 @@ type Read = (reference: SecretReference) => { readonly secret: string } | { read
 class MissingSecretError extends Error {}
 
 /** Sends a message the way its target wants it. A secret that is not there now is waited for. */
-export async function send(post: Post, target: Target, message: Message | LockMessage, read: Read): Promise<Attempt> {
+export async function send(
+  post: Post,
+  target: MessageTarget,
+  message: Message | LockMessage,
+  read: Read,
+): Promise<Attempt> {
   const textOf = (value: string | SecretReference): string => {
     if (typeof value === 'string') return value
     const found = read(value)

@@ -32,9 +32,12 @@ export type Expand = {
 
 const expandedAtOnce = 200
 const maxListed = 1_000
+const maxBlockedShown = 20
 /** A replica that died keeps a delivery no longer than that. */
 const claimSeconds = 45
 const keptDays = 7
+
+type Retry = { readonly error: string; readonly reference?: object | undefined; readonly isBlocked?: boolean }
 
 /** All SQL of what is told. */
 export function createNotificationStore({ query, settings: { schema } }: Database) {
@@ -86,26 +89,55 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
       return rows.map(claimedOf)
     },
 
-    sent: (id: string, reference?: object): Promise<void> => end(id, 'sent', null, reference),
+    /** `why`: there was nothing to send. */
+    sent: (id: string, reference?: object, why?: string): Promise<void> => end(id, 'sent', why ?? null, reference),
     dead: (id: string, error: string, reference?: object): Promise<void> => end(id, 'dead', error, reference),
 
     async forget(id: string): Promise<void> {
       await query.deleteFrom('deliveries').where('id', '=', id).execute()
     },
 
-    async retryLater(id: string, afterMs: number, error: string, reference?: object): Promise<void> {
+    async retryLater(id: string, afterMs: number, { error, reference, isBlocked = false }: Retry): Promise<void> {
       await query
         .updateTable('deliveries')
         .set({
           next_attempt_at: sql`clock_timestamp() + make_interval(secs => ${afterMs / 1_000})`,
           claimed_until: null,
           last_error: error,
+          is_blocked: isBlocked,
           ...(reference === undefined ? {} : { reference: JSON.stringify(reference) }),
           updated: sql`clock_timestamp()`,
         })
         .where('id', '=', id)
         .where('state', '=', 'due')
         .execute()
+    },
+
+    /** What a person has to change before deliveries can be sent. */
+    async blockedBy(): Promise<string[]> {
+      const rows = await query
+        .selectFrom('deliveries')
+        .select(['target', 'last_error'])
+        .distinct()
+        .where('state', '=', 'due')
+        .where('is_blocked', '=', true)
+        .orderBy('target')
+        .orderBy('last_error')
+        .limit(maxBlockedShown)
+        .execute()
+      return rows.map(({ target, last_error: error }) => `${target}: ${error}`)
+    },
+
+    /** Deployments at a host that a target has for other tasks. */
+    async takenDeployments(target: string, taskId: string): Promise<ReadonlySet<number>> {
+      const rows = await query
+        .selectFrom('deliveries')
+        .select(sql<number>`(reference->>'deployment')::float8`.as('deployment'))
+        .where('target', '=', target)
+        .where('task_id', '<>', taskId)
+        .where(sql<boolean>`reference ? 'deployment'`)
+        .execute()
+      return new Set(rows.map(({ deployment }) => deployment))
     },
 
     /** Those of a state, newest first. */

@@ -23,6 +23,12 @@ const common = {
 const channel = z.string().min(1, 'must not be empty').max(100, 'must be at most 100 characters long')
 
 const devlakeEnvironments = ['PRODUCTION', 'STAGING', 'TESTING', 'DEVELOPMENT'] as const
+const repositories = z
+  .array(
+    z.string().regex(/^[\w.-]+(\/[\w.*?-]+)+$/, 'must be a repository such as owner/name, or a glob such as owner/*'),
+  )
+  .default([])
+  .describe('Repositories whose commits tasks may be reported on that no CI submitted: names or globs')
 
 const forms = [
   z.strictObject({
@@ -75,6 +81,15 @@ const forms = [
       .default(true)
       .describe('Also send to private and loopback addresses, where collectors are'),
   }),
+  z.strictObject({
+    kind: z.literal('github').describe('Deployments of the commit, by the GitHub App of GITHUB_APP_ID'),
+    repositories,
+  }),
+  z.strictObject({
+    kind: z.literal('gitlab').describe('Deployments of the commit, by GITLAB_TOKEN'),
+    repositories,
+    commit_status: z.boolean().default(false).describe('Also a status of the commit, which is a job of its pipeline'),
+  }),
 ] as const
 const TargetForm = z.discriminatedUnion('kind', forms)
 
@@ -102,6 +117,12 @@ export type FormatPost = {
 
 /** Whom something is told. */
 export type Target = z.infer<typeof TargetForm> | FormatTarget | FormatPost
+/** Hosts of the commits that are deployed. */
+export type HostTarget = Extract<Target, { readonly kind: 'github' | 'gitlab' }>
+export type MessageTarget = Exclude<Target, HostTarget>
+
+export const isHostTarget = (target: Target): target is HostTarget =>
+  target.kind === 'github' || target.kind === 'gitlab'
 
 const RouteForm = z.strictObject({
   apps: z
@@ -142,6 +163,7 @@ export type Notifications = {
 /** Fields of a target that may be secrets, by name. */
 export function secretsOf(target: Target): readonly (readonly [field: string, reference: SecretReference])[] {
   const { url, secret, token, authorization } = {
+    url: undefined,
     secret: undefined,
     token: undefined,
     authorization: undefined,

@@ -3,6 +3,7 @@ import { argoCdSentence } from '../service/argo-cd-sentence.ts'
 import { useServiceStatus } from '../service/read-status.ts'
 import { Answered } from '../ui/answered.tsx'
 import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
 import { Ago } from '../ui/when.tsx'
@@ -20,7 +21,7 @@ export function HealthSection() {
 }
 
 function Loaded({
-  status: { version, started, argo_cd: argoCd, database, replicas, config },
+  status: { version, started, argo_cd: argoCd, database, replicas, config, notifications },
 }: {
   status: ServiceStatus
 }) {
@@ -59,6 +60,19 @@ function Loaded({
                 <code className="code-block" key={issue}>
                   {issue}
                 </code>
+              ))}
+            </dd>
+          </>
+        )}
+        {notifications === undefined || notifications.issues.length === 0 ? null : (
+          <>
+            <dt>Notifications that wait</dt>
+            <dd>
+              {notifications.issues.map((issue) => (
+                <p className="field-error wrap-any" key={issue}>
+                  <Icon name="i-failed" />
+                  {issue}
+                </p>
               ))}
             </dd>
           </>

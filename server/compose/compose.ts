@@ -9,6 +9,7 @@ import { checkRights } from '../storage/check-rights.ts'
 import { migrate } from '../storage/migrate.ts'
 import { checkPrograms } from '../write-back/git/access/check-programs.ts'
 import { openGitAccess } from '../write-back/git/access/git-access.ts'
+import { appTokens } from '../write-back/git/access/https-environment.ts'
 import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
 import { openCoreServices } from './core-services.ts'
@@ -37,9 +38,11 @@ export async function compose(given: Settings, warnings: readonly string[]) {
 
   await checkPrograms(process.env.PATH ?? '')
   const access = opened.use(
-    await openGitAccess(settings.writeBack, process.env.PATH ?? '').catch((error: unknown) => {
-      throw unwritableCache(error, settings.writeBack.repoCachePath)
-    }),
+    await openGitAccess(settings.writeBack, process.env.PATH ?? '', gitHubApp && appTokens(gitHubApp)).catch(
+      (error: unknown) => {
+        throw unwritableCache(error, settings.writeBack.repoCachePath)
+      },
+    ),
   )
   const keyIssues = await access.checkKeys()
   if (keyIssues.length > 0) throw new SettingsError(keyIssues)

@@ -7,6 +7,7 @@ import type { IdentityProviderSettings } from '../auth/sign-in/identity-provider
 import { type ConfigSource, fixedConfig, watchedConfig } from '../config/config-source.ts'
 import { type Config, emptyConfig, parseConfig } from '../config/parse-config.ts'
 import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
+import { gitHubHostOf } from '../git-hosts/github-addresses.ts'
 import type { GitHubAppSettings } from '../git-hosts/github-app.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
@@ -335,6 +336,7 @@ function writeBackOf(values: Values, environment: Environment, dataDirectory: st
     repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
     repoCacheLimitBytes: values.REPO_CACHE_LIMIT,
     gitCredentials: gitCredentialsReader(values, environment),
+    appHost: values.GITHUB_APP_ID === undefined ? undefined : gitHubHostOf(values.GITHUB_API_URL),
     gitCaFile: values.GIT_CA_FILE,
     allowedRepos: values.WRITE_BACK_ALLOWED_REPOS,
     overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,

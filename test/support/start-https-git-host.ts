@@ -17,21 +17,34 @@ export const authorityPath = fixture('certificate.pem')
 
 export type HttpsGitHost = Awaited<ReturnType<typeof startHttpsGitHost>>
 
-/** Git's own HTTP server behind TLS, for one user and token. */
-export async function startHttpsGitHost(login: { user: string; password: string }) {
+/**
+ * Git's own HTTP server behind TLS, for one user and token.
+ * @param accepts what other passwords of this user count in a repository, such as `team/shop.git`
+ */
+export async function startHttpsGitHost(
+  login: { user: string; password: string },
+  accepts: (password: string, repository: string) => boolean = () => false,
+) {
   const folder = await mkdtemp(path.join(tmpdir(), 'https-git-host-'))
   const requests: { url: string; authorization: string | undefined }[] = []
   const state = { password: login.password, redirect: undefined as ((url: string) => string | undefined) | undefined }
+
+  function isGood(url: string, authorization = ''): boolean {
+    const [user = '', password = ''] = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
+      .toString()
+      .split(':')
+    const repository = url.slice(1).replace(/\/(?:info\/refs|git-[\w-]+)(?:\?.*)?$/, '')
+    return user === login.user && (password === state.password || accepts(password, repository))
+  }
 
   const server = https.createServer(
     { key: readFileSync(fixture('key.pem')), cert: readFileSync(authorityPath) },
     (request, response) => {
       const { url = '', headers } = request
       requests.push({ url, authorization: headers.authorization })
-      const basic = Buffer.from(`${login.user}:${state.password}`).toString('base64')
       const elsewhere = state.redirect?.(url)
       if (elsewhere !== undefined) response.writeHead(302, { location: elsewhere }).end()
-      else if (headers.authorization === `Basic ${basic}`) runBackend(folder, login.user, request, response)
+      else if (isGood(url, headers.authorization)) runBackend(folder, login.user, request, response)
       else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('who are you?')
     },
   )

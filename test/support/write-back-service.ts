@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import { parseTemplate } from '../../gotemplate/template.ts'
 import { type Database, openDatabase } from '../../server/storage/database.ts'
 import { openGitAccess } from '../../server/write-back/git/access/git-access.ts'
+import type { AppTokens } from '../../server/write-back/git/access/https-environment.ts'
 import { createCommitHistory } from '../../server/write-back/git/history/commit-history.ts'
 import { commitMessage } from '../../server/write-back/plan/commit-message.ts'
 import type { WriteBackPlan } from '../../server/write-back/plan/plan-write-back.ts'
@@ -90,14 +91,16 @@ export async function aWriteBackService(
   settings: WriteBackSettings,
   database: Database,
   searchPath = process.env.PATH ?? '',
+  tokens?: AppTokens,
 ) {
   const owner = await aReplica(database)
-  const access = await openGitAccess(settings, searchPath)
+  const access = await openGitAccess(settings, searchPath, tokens)
+  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
   const writeBack = createWriteBack({
     database,
     settings,
     access,
-    history: createCommitHistory({ access, nowMs: Date.now, onError: () => {} }),
+    history,
     replicaId: () => owner,
     wakeUps: { send: () => {}, on: () => () => {} },
     log: { warn: () => {} },
@@ -119,6 +122,7 @@ export async function aWriteBackService(
 
   return {
     access,
+    history,
     owner,
     queue,
     outcome: (id: string) =>

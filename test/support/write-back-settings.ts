@@ -21,6 +21,7 @@ export function writeBackSettings(
     repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),
     repoCacheLimitBytes: 2 * 1024 ** 3,
     gitCredentials: () => new Map(),
+    appHost: undefined,
     gitCaFile: undefined,
     allowedRepos: [],
     overrideFilePrefix: 'watcher',

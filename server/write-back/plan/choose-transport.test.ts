@@ -13,10 +13,10 @@ const hashed = (host: string) => {
   return `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(host).digest('base64')} ssh-ed25519 AAAA`
 }
 
-const transport = (text: string, settings: typeof key | typeof noKey, ...hosts: string[]) => {
+const transport = (text: string, settings: (typeof key | typeof noKey) & { appHost?: string }, ...hosts: string[]) => {
   const address = parseRepositoryAddress(text)
   const gitCredentials = () => new Map(hosts.map((host) => [host, token]))
-  return address && chooseTransport(address, { ...settings, gitCredentials })?.text
+  return address && chooseTransport(address, { appHost: undefined, ...settings, gitCredentials })?.text
 }
 
 describe('a push uses a transport for which a key or a token is set (product: write-back)', () => {
@@ -57,6 +57,16 @@ describe('a push uses a transport for which a key or a token is set (product: wr
     { text: 'https://git.example:8443/team/deploy', settings: key, host: 'git.example' },
   ])('$text has no other one', ({ text, settings, host }) => {
     expect(transport(text, settings, host)).toBeUndefined()
+  })
+  test.for([
+    ['git.example', 'https://git.example/team/deploy', 'https://git.example/team/deploy'],
+    ['git.example', 'https://git.example:443/team/deploy', 'https://git.example:443/team/deploy'],
+    ['git.example:8443', 'https://git.example:8443/team/deploy', 'https://git.example:8443/team/deploy'],
+    ['git.example', 'git@git.example:team/deploy', 'https://git.example/team/deploy.git'],
+    ['git.example', 'https://git.example:8443/team/deploy', undefined],
+    ['git.example', 'https://evil.example/team/deploy', undefined],
+  ] as const)('the GitHub App of %s serves %s over %s', ([appHost, text, expected]) => {
+    expect(transport(text, { ...noKey, appHost })).toBe(expected)
   })
   test.for([
     { text: 'https://git.example:8443/team/deploy', host: 'git.example:8443' },

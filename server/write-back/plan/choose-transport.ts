@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto'
 import { parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
-type Credentials = Pick<WriteBackSettings, 'sshKeyPath' | 'knownHostsPath' | 'knownHosts' | 'gitCredentials'>
+type Credentials = Pick<
+  WriteBackSettings,
+  'sshKeyPath' | 'knownHostsPath' | 'knownHosts' | 'gitCredentials' | 'appHost'
+>
 
 /**
  * The address by which git reaches a repository: as it is spelled if there is a credential for its protocol, else over the
@@ -23,7 +26,7 @@ function overOtherProtocol({ protocol, host, location, name }: RepositoryAddress
 }
 
 function hasCredential(address: RepositoryAddress, settings: Credentials): boolean {
-  if (address.protocol === 'https') return credentialsFor(address, settings) !== undefined
+  if (address.protocol === 'https') return credentialsFor(address, settings) !== undefined || isOfApp(address, settings)
   return settings.sshKeyPath !== undefined && settings.knownHostsPath !== undefined
 }
 
@@ -33,6 +36,10 @@ export function credentialsFor({ host, port }: RepositoryAddress, { gitCredentia
   const withPort = credentials.get(`${host}:${port ?? 443}`)
   return withPort ?? ((port ?? 443) === 443 ? credentials.get(host) : undefined)
 }
+
+/** Whether the GitHub App may have a token for an https address. An entry of GIT_CREDENTIALS wins. */
+export const isOfApp = ({ host, port }: RepositoryAddress, { appHost }: Pick<Credentials, 'appHost'>): boolean =>
+  appHost === ((port ?? 443) === 443 ? host : `${host}:${port}`)
 
 /** As an entry of GIT_CREDENTIALS names it. */
 export function credentialHost({ host, port }: RepositoryAddress): string {

@@ -15,6 +15,7 @@ const settings: WriteBackSettings = {
   repoCachePath: '/cache',
   repoCacheLimitBytes: 2 * 1024 ** 3,
   gitCredentials: () => new Map([['git.example', { user: 'bot', password: 'token' }]]),
+  appHost: undefined,
   gitCaFile: undefined,
   allowedRepos: [],
   overrideFilePrefix: 'watcher',

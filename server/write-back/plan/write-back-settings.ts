@@ -24,6 +24,8 @@ export type WriteBackSettings = {
   readonly repoCacheLimitBytes: number
   /** GIT_CREDENTIALS, as it is now: user and token by lower-case host, with `:port` where the address names one */
   readonly gitCredentials: () => ReadonlyMap<string, { readonly user: string; readonly password: string }>
+  /** Of the GitHub App: the host whose repositories it may have tokens for, with `:port` where its address names one */
+  readonly appHost: string | undefined
   /** GIT_CA_FILE */
   readonly gitCaFile: string | undefined
   /** WRITE_BACK_ALLOWED_REPOS: hosts, owners or repositories; empty: all */

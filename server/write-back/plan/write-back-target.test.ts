@@ -15,6 +15,7 @@ const settings: WriteBackSettings = {
   repoCachePath: '/cache',
   repoCacheLimitBytes: 2 * 1024 ** 3,
   gitCredentials: () => new Map(),
+  appHost: undefined,
   gitCaFile: undefined,
   allowedRepos: [],
   overrideFilePrefix: 'watcher',

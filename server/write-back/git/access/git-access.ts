@@ -5,7 +5,7 @@ import { type WriteBackSettings, writeBackSecrets } from '../../plan/write-back-
 import { type CacheLimit, createCacheLimit } from './cache-limit.ts'
 import { type Sign, withSigner } from './commit-signer.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
-import { httpsEnvironment } from './https-environment.ts'
+import { type AppTokens, httpsEnvironment } from './https-environment.ts'
 import { openKeyFile } from './key-file.ts'
 import { createObjectReader, type ObjectReader } from './object-reader.ts'
 import { openProcessFolders } from './process-folders.ts'
@@ -56,7 +56,11 @@ export type GitAccess = {
 const trimMs = 60_000
 
 /** Prepares the private files that git and ssh need: a copy of the key that only we can read, an empty home, sockets. */
-export async function openGitAccess(settings: WriteBackSettings, searchPath: string): Promise<GitAccess> {
+export async function openGitAccess(
+  settings: WriteBackSettings,
+  searchPath: string,
+  tokens?: AppTokens,
+): Promise<GitAccess> {
   const folders = await openProcessFolders(settings.repoCachePath)
   const { caches, secrets } = folders
   const limit = createCacheLimit({
@@ -65,7 +69,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     nowMs: Date.now,
   })
   const trimming = setInterval(() => void limit.trim().catch(() => undefined), trimMs).unref()
-  const redact = (text: string) => redactGitText(text, writeBackSecrets(settings))
+  const redact = (text: string) => redactGitText(text, [...writeBackSecrets(settings), ...(tokens?.secrets() ?? [])])
   const plain = {
     PATH: searchPath,
     HOME: path.join(secrets, 'home'),
@@ -110,7 +114,9 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     limit.noteUse(directory)
     const own = { ...base, GIT_DIR: directory }
     if (address === undefined) return { ...own, GIT_ALLOW_PROTOCOL: 'none' }
-    const reach = address.protocol === 'ssh' ? await ssh.environment(address) : httpsEnvironment(address, settings)
+    const reach = await (address.protocol === 'ssh'
+      ? ssh.environment(address)
+      : httpsEnvironment(address, settings, tokens))
     return { ...own, ...reach }
   }
 
@@ -126,21 +132,44 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     args: readonly string[],
     { input = '', timeoutMs = settings.gitOpTimeoutMs }: CommandOptions = {},
   ): Promise<GitResult> {
+    const result = await attempt(directory, address, args, input, timeoutMs)
+    // A token may end, or be withdrawn, while it is kept; nothing was pushed with it.
+    return wasDenied(result) ? attempt(directory, address, args, input, timeoutMs) : result
+  }
+
+  async function attempt(
+    directory: string,
+    address: RepositoryAddress | undefined,
+    args: readonly string[],
+    input: string | Buffer,
+    timeoutMs: number,
+  ): Promise<GitResult & { readonly used: GitEnvironment }> {
     const used = await environment(directory, address)
     // a host that runs its hooks is as quiet as a dead one: only the time limit ends a push, as over SSH
     const patience = args[0] === 'push' ? { GIT_HTTP_LOW_SPEED_TIME: '0' } : {}
     try {
-      return await runGit({ arguments: args, environment: { ...used, ...patience }, timeoutMs, input })
+      return { ...(await runGit({ arguments: args, environment: { ...used, ...patience }, timeoutMs, input })), used }
     } catch (error) {
       if (error instanceof GitError && error.code === 'timed_out') ssh.leaveConnection(used)
       throw error
     }
   }
 
-  /** False for a token or passphrase that the settings do not hold any more. */
+  /** Whether the host did not take a token of the App, which is not used again. */
+  function wasDenied({ exitCode, stderr, used }: GitResult & { readonly used: GitEnvironment }): boolean {
+    const { WATCHER_GIT_PASSWORD: token } = used
+    const isOfApp = exitCode !== 0 && token !== undefined && tokens?.isKept(token) === true
+    if (!isOfApp || classifyGitFailure(stderr) !== 'access_denied') return false
+    tokens?.forget(token)
+    return true
+  }
+
+  /** False for a token or passphrase that neither the settings nor the App hold any more. */
   function isCurrent({ WATCHER_GIT_PASSWORD, WATCHER_SSH_PASSPHRASE }: GitEnvironment): boolean {
     const secrets = writeBackSecrets(settings)
-    return [WATCHER_GIT_PASSWORD, WATCHER_SSH_PASSPHRASE].every((used) => used === undefined || secrets.includes(used))
+    return [WATCHER_GIT_PASSWORD, WATCHER_SSH_PASSPHRASE].every(
+      (used) => used === undefined || secrets.includes(used) || tokens?.isKept(used) === true,
+    )
   }
 
   async function sign<Result>(work: (sign: Sign) => Promise<Result>): Promise<Result> {

@@ -100,7 +100,7 @@ const advice: Partial<Readonly<Record<GitFailure, (host: string) => string>>> = 
     'this replica cannot write its cache or start git: check the disk of REPO_CACHE_PATH, and its limits of processes and files',
   certificate: (host) => `the certificate of ${host} cannot be verified: add its authority to the file of GIT_CA_FILE`,
   access_denied: (host) =>
-    `${host} denied access: allow the key of SSH_KEY_PATH, or the token of GIT_CREDENTIALS, to read and push`,
+    `${host} denied access: allow the key of SSH_KEY_PATH, the token of GIT_CREDENTIALS or the GitHub App to read and push`,
   repository_missing: (host) =>
     `${host} has no repository at this address that the key or token can see: check the address and the access`,
   repository_archived: (host) => `the repository at ${host} is read-only: unarchive it, or use another one`,

@@ -28,7 +28,7 @@ export const Delivery = z
     ),
     attempts: wholeNumber,
     next_attempt: epochSeconds.optional().describe('Of one that is due'),
-    last_error: z.string().optional(),
+    last_error: z.string().optional().describe('Of one that is `sent`: why there was nothing to send'),
     created: epochSeconds,
   })
   .meta({ id: 'Delivery', examples: [{ ...example, state: 'due', attempts: 0, next_attempt: 1_795_420_900 }] })
@@ -53,7 +53,9 @@ const lastExample = { state: 'dead', event: 'failed', at: 1_795_420_831.5, error
 export const NotificationTarget = z
   .object({
     name: z.string(),
-    kind: z.string().describe('webhook, slack, mattermost or teams, and those of variables; more may be added'),
+    kind: z
+      .string()
+      .describe('webhook, slack, mattermost, teams, github or gitlab, and those of variables; more may be added'),
     disabled: z
       .object({ since: epochSeconds, error: z.string() })
       .optional()

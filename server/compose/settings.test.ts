@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -628,4 +629,36 @@ describe('docs/settings.md', () => {
     'says that the default of %s is %s',
     ([name, text]) => expect(documented.get(name ?? '')).toBe(text),
   )
+})
+
+describe('credentials of GitHub and GitLab', () => {
+  const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' })
+  const target = (kind: string) => JSON.stringify({ notifications: { targets: { a: { kind } }, routes: [] } })
+
+  test('an App has its key from a file, and serves the Git host of its API', () => {
+    const file = aFile('app.pem', String(key))
+    const { settings } = readSettings({ ...least, GITHUB_APP_ID: '12', GITHUB_APP_PRIVATE_KEY_FILE: file })
+    expect(settings.gitHubApp).toMatchObject({ id: '12', apiUrl: 'https://api.github.com' })
+    expect(settings.gitHubApp?.privateKey()).toContain('BEGIN RSA PRIVATE KEY')
+    expect(settings.writeBack.appHost).toBe('github.com')
+    expect(settings.secrets()).toContain(settings.gitHubApp?.privateKey())
+  })
+
+  test('the address of an API alone means nothing: every runner of GitHub sets it', () => {
+    const { settings } = readSettings({ ...least, GITHUB_API_URL: 'https://api.github.com' })
+    expect([settings.gitHubApp, settings.writeBack.appHost]).toEqual([undefined, undefined])
+  })
+
+  test.for<[Record<string, string>, string]>([
+    [{ GITHUB_APP_ID: '12' }, 'GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID'],
+    [{ GITHUB_APP_PRIVATE_KEY: String(key) }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
+    [
+      { GITHUB_APP_ID: '12', GITHUB_APP_PRIVATE_KEY: 'AAAA' },
+      'GITHUB_APP_PRIVATE_KEY: must be an RSA private key in PEM form',
+    ],
+    [{ CONFIG: target('github') }, 'CONFIG: notifications.targets.a: needs the setting GITHUB_APP_ID'],
+    [{ CONFIG: target('gitlab') }, 'CONFIG: notifications.targets.a: needs the setting GITLAB_TOKEN'],
+  ])('%j is an issue', ([environment, issue]) => {
+    expect(issuesIn({ ...least, ...environment })).toEqual([issue])
+  })
 })

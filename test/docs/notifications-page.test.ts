@@ -35,6 +35,6 @@ test.for([
 
 test('each recipe is a valid configuration', () => {
   const recipes = blocksOf('yaml').filter((text) => text.startsWith('notifications:'))
-  expect(recipes).toHaveLength(5)
+  expect(recipes).toHaveLength(6)
   for (const recipe of recipes) expect(parseConfig(recipe, undefined)).not.toHaveProperty('issues')
 })

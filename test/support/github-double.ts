@@ -25,7 +25,6 @@ type Fault = {
   /** The request is carried out, and its answer lost. */
   readonly isLost?: boolean
 }
-export type GitHubDouble = ReturnType<typeof createGitHubDouble>
 
 const described: Readonly<Record<Operation, Described>> = JSON.parse(
   readFileSync(new URL('../fixtures/github/openapi.json', import.meta.url), 'utf8'),

@@ -38,9 +38,7 @@ const CommitStatus = z.strictObject({
   target_url: z.url().max(255).optional(),
   description: z.string().max(255).optional(),
 })
-export const gitLabToken = 'glpat-of-the-tests'
-
-export type GitLabDouble = Awaited<ReturnType<typeof startGitLabDouble>>
+const gitLabToken = 'glpat-of-the-tests'
 
 /** GitLab's API for one project and token: it rejects what its description does not have. */
 export async function startGitLabDouble(project: string) {

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { runCommand, runService } from '../support/run-program.ts'
 import { startTokenIssuer } from '../support/token-issuer.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-commands-'))
@@ -13,24 +12,18 @@ const file = (name: string, text: string) => {
   writeFileSync(whole, text)
   return whole
 }
-const run = (command: string, args: readonly string[], env: Record<string, string> = {}) => {
-  const program = fileURLToPath(new URL(`../../server/commands/${command}.ts`, import.meta.url))
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' })
-  return { status, stdout, stderr }
-}
-
 const rules = (...entries: readonly object[]) => JSON.stringify({ ci_identities: entries })
 const rule = { name: 'shop', issuer: 'https://ci.example', match: { project_id: '1' }, apps: ['shop'] }
 
-test('npm run config says that a file is valid, or each mistake with its path and 78', () => {
+test('npm run config says that a file is valid, or each mistake with its path and 78', async () => {
   const valid = file('valid.yaml', rules(rule))
-  expect(run('config', [valid])).toMatchObject({
-    status: 0,
+  expect(await runCommand('config', [valid])).toMatchObject({
+    code: 0,
     stdout: `${valid} is valid: 1 rule of ci_identities, 0 environments\n`,
   })
   const wrong = file('wrong.yaml', rules({ ...rule, match: { project_id: 1 } }, { ...rule, audiance: 'x' }))
-  expect(run('config', [wrong])).toMatchObject({
-    status: 78,
+  expect(await runCommand('config', [wrong])).toMatchObject({
+    code: 78,
     stdout: '',
     stderr: [
       'ci_identities[0].match.project_id: must be a string: quote it',
@@ -38,9 +31,9 @@ test('npm run config says that a file is valid, or each mistake with its path an
       '',
     ].join('\n'),
   })
-  expect(run('config', [])).toMatchObject({ status: 2, stderr: expect.stringContaining('usage') })
-  expect(run('config', [path.join(folder, 'absent')])).toMatchObject({
-    status: 2,
+  expect(await runCommand('config', [])).toMatchObject({ code: 2, stderr: expect.stringContaining('usage') })
+  expect(await runCommand('config', [path.join(folder, 'absent')])).toMatchObject({
+    code: 2,
     stderr: expect.stringContaining('ENOENT'),
   })
 })
@@ -62,8 +55,8 @@ test('npm run ci-identity explains a token, its issuer unasked', async () => {
   const main = { ...own, name: 'main', match: { project_id: '1', ref: 'main', ref_type: 'branch' } }
   const config = file('rules.yaml', rules(own, main, { ...own, name: 'us', audience: 'us' }, { ...rule, name: 'away' }))
   const settings = { PUBLIC_URL: 'https://watcher.example' }
-  const { status, stdout } = run('ci-identity', [token, '--config', config], settings)
-  expect(status).toBe(0)
+  const { code, stdout } = await runCommand('ci-identity', [token, '--config', config], settings)
+  expect(code).toBe(0)
   expect(stdout.split('\n')).toEqual(
     expect.arrayContaining([
       `issuer: ${issuer.url}`,
@@ -76,16 +69,15 @@ test('npm run ci-identity explains a token, its issuer unasked', async () => {
   )
   expect(issuer.calls()).toEqual([])
   const refusing = file('refusing.yaml', rules(main))
-  expect(run('ci-identity', [token], { ...settings, CONFIG_FILE: refusing }).status).toBe(4)
-  expect(run('ci-identity', [file('junk', 'x'), '--config', config], settings)).toMatchObject({
-    status: 4,
+  expect(await runCommand('ci-identity', [token], { ...settings, CONFIG_FILE: refusing })).toMatchObject({ code: 4 })
+  expect(await runCommand('ci-identity', [file('junk', 'x'), '--config', config], settings)).toMatchObject({
+    code: 4,
     stdout: 'this is not a JWT\n',
   })
-  expect(run('ci-identity', [])).toMatchObject({ status: 2, stderr: expect.stringContaining('usage') })
+  expect(await runCommand('ci-identity', [])).toMatchObject({ code: 2, stderr: expect.stringContaining('usage') })
 })
 
-test('a mistake in the file ends the start with 78 and its path', () => {
-  const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+test('a mistake in the file ends the start with 78 and its path', async () => {
   const CONFIG_FILE = file('start.yaml', rules({ ...rule, match: { ref: 'main' } }))
   const env = {
     ARGO_URL: 'https://argocd.example',
@@ -93,7 +85,7 @@ test('a mistake in the file ends the start with 78 and its path', () => {
     DATABASE_URL: 'postgres://a:b@db.example/c',
     CONFIG_FILE,
   }
-  const { status, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' })
-  expect(status).toBe(78)
+  const { code, stderr } = await runService(env)
+  expect(code).toBe(78)
   expect(stderr).toContain('CONFIG: ci_identities[0].match: must name one of repository_id')
 })

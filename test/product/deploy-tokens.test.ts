@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect } from 'vitest'
 import { DeployTokens, IssuedDeployToken } from '../../contract/auth.ts'
 import { serviceUrlOf } from '../support/database.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
+import { runCommand } from '../support/run-program.ts'
 import { aTask } from '../support/service.ts'
 import { test } from '../support/shared-world.ts'
 import { type World, withToken } from '../support/world.ts'
@@ -134,18 +132,12 @@ test('a deploy token may live for a year', async () => {
   expect(await submit(token)).toMatchObject({ status: 202 })
 })
 
-const command = fileURLToPath(new URL('../../server/commands/deploy-tokens.ts', import.meta.url))
-
 describe('npm run deploy-tokens', () => {
   const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [command, ...args], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        DATABASE_URL: serviceUrlOf(world.databaseUrl),
-        ARGO_URL: 'https://argocd.example',
-        ARGO_TOKEN: 'token',
-      },
+    runCommand('deploy-tokens', args, {
+      DATABASE_URL: serviceUrlOf(world.databaseUrl),
+      ARGO_URL: 'https://argocd.example',
+      ARGO_TOKEN: 'token',
     })
 
   test('lists and revokes tokens where there is no identity provider', async () => {
@@ -190,11 +182,11 @@ describe('npm run deploy-tokens', () => {
     [['issue', '--app', 'shop'], "Unknown option '--app'"],
     [['unknown'], 'usage: npm run deploy-tokens'],
   ] as const)('%j is wrong usage', ([args, message]) =>
-    expect(run(...args)).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) }),
+    expect(run(...args)).resolves.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) }),
   )
 
   test('rejects an unknown id', () =>
-    expect(run('revoke', '00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
+    expect(run('revoke', '00000000-0000-0000-0000-000000000000')).resolves.toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('deploy token not found'),

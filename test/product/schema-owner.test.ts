@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { checkRights } from '../../server/storage/check-rights.ts'
 import { queryOnce, serviceUrlOf } from '../support/database.ts'
+import { runCommand } from '../support/run-program.ts'
 
-const command = fileURLToPath(new URL('../../server/commands/migrate.ts', import.meta.url))
 const page = readFileSync(new URL('../../docs/chart.md', import.meta.url), 'utf8')
 const statements = (pattern: RegExp) => page.match(pattern) ?? []
 
@@ -23,7 +21,7 @@ test('a filter with SQL finds nothing, and the service runs as a role that can d
   expect(grants).toHaveLength(4)
   for (const grant of grants) await queryOnce(ownerUrl, grant)
   const env = { ARGO_URL: 'http://127.0.0.1:1', ARGO_TOKEN: 'not-used', DATABASE_URL: ownerUrl }
-  expect(spawnSync(process.execPath, [command], { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
+  expect(await runCommand('migrate', [], env)).toMatchObject({ code: 0, stderr: '' })
   for (const revoke of statements(/^REVOKE [^;]+;$/gm)) await queryOnce(ownerUrl, revoke)
 
   const databaseUrl = serviceUrlOf(ownerUrl)

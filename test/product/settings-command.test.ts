@@ -1,25 +1,23 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { runCommand } from '../support/run-program.ts'
 
-const command = fileURLToPath(new URL('../../server/commands/settings.ts', import.meta.url))
-const run = (env: Record<string, string>) => spawnSync(process.execPath, [command], { env, encoding: 'utf8' })
+const run = (env: Record<string, string>) => runCommand('settings', [], env)
 
-test('npm run settings prints each setting with its origin and no secret, then warnings', () => {
+test('npm run settings prints each setting with its origin and no secret, then warnings', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-settings-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(path.join(folder, 'token'), 'canary-token\n')
-  const { status, stdout } = run({
+  const { code, stdout } = await run({
     ARGO_URL: 'https://argocd.example',
     ARGO_TOKEN_FILE: path.join(folder, 'token'),
     DATABASE_URL: 'postgres://watcher:canary-password@db.example/watcher',
     JWT_SECRET: 'canary-short',
     LOCKDOWN_SHEDULE: 'Fri 17:00 - Mon 08:00',
   })
-  expect(status).toBe(0)
+  expect(code).toBe(0)
   const lines = stdout.split('\n')
   for (const line of [
     '  ARGO_URL=https://argocd.example (environment)',
@@ -35,9 +33,13 @@ test('npm run settings prints each setting with its origin and no secret, then w
   expect(stdout).not.toContain('canary')
 })
 
-test('npm run settings names every issue and ends with 78', () => {
-  const { status, stdout } = run({ ARGO_URL: 'ftp://argocd.example', TASK_RETENTION_DAYS: '0', JWT_SECRET: 'canary' })
-  expect(status).toBe(78)
+test('npm run settings names every issue and ends with 78', async () => {
+  const { code, stdout } = await run({
+    ARGO_URL: 'ftp://argocd.example',
+    TASK_RETENTION_DAYS: '0',
+    JWT_SECRET: 'canary',
+  })
+  expect(code).toBe(78)
   expect(stdout).toMatch(/^Invalid settings$/m)
   for (const name of ['ARGO_URL', 'ARGO_TOKEN', 'TASK_RETENTION_DAYS', 'DATABASE_URL'])
     expect(stdout).toMatch(new RegExp(`^ {2}- .*${name}`, 'm'))

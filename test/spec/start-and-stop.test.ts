@@ -1,28 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { compileCache } from '../../server/node-flags.mjs'
 import { createTestDatabase, queryOnce, serviceUrlOf } from '../support/database.ts'
 import { readEvents } from '../support/event-reader.ts'
+import { runService } from '../support/run-program.ts'
 import { runningCommands } from '../support/running-commands.ts'
 import { aTask } from '../support/service.ts'
 import { startWorld, type World } from '../support/world.ts'
-
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
-
-/** Runs the service until it ends by itself. */
-async function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [main], {
-    env: { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH ?? '', ...env },
-  })
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { status: Number(status), stdout, stderr }
-}
 
 let world: World
 beforeAll(async () => {
@@ -74,7 +59,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
   test('all of them, without their text; an invalid COMMIT_MESSAGE_FORMAT ends the start, and one that fails later falls back to the default (B57; the first part)', async ({
     expect,
   }) => {
-    const { status, stderr, stdout } = await run({
+    const { code, stderr, stdout } = await runService({
       ARGO_URL: 'ftp://hidden-1',
       DATABASE_URL: 'mysql://hidden-2',
       PORT: 'hidden-3',
@@ -82,7 +67,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
       TASK_RETENTION_DAYS: '0',
       AUDIT_RETENTION_DAYS: '7',
     })
-    expect(status).toBe(78)
+    expect(code).toBe(78)
     for (const name of ['ARGO_URL', 'ARGO_TOKEN', 'DATABASE_URL', 'PORT']) expect(stderr).toContain(`- ${name}: `)
     expect(stderr).toContain(
       '- COMMIT_MESSAGE_FORMAT: does not parse: template: COMMIT_MESSAGE_FORMAT:2: unexpected EOF\n',
@@ -93,7 +78,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
   })
 
   test('an address where a host belongs is not repeated with its password', async ({ expect }) => {
-    const { status, stderr } = await run({
+    const { code, stderr } = await runService({
       ARGO_URL: 'http://127.0.0.1:1',
       ARGO_TOKEN: 'token',
       DATA_DIR: await folder(),
@@ -101,7 +86,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
       DB_USER: 'ada',
       DB_NAME: 'watcher',
     })
-    expect([status, stderr]).toEqual([1, expect.stringContaining('<redacted>@db.invalid')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('<redacted>@db.invalid')])
     expect(stderr).not.toContain('hidden')
   })
 })
@@ -111,23 +96,20 @@ test('a folder that cannot be written ends the start with 78 and names its setti
   await writeFile(file, '')
   await using database = await createTestDatabase()
   const settings = { ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token', PORT: '1', DATA_DIR: await folder() }
-  const { status, stderr } = await run({
+  const { code, stderr } = await runService({
     ...settings,
     DATABASE_URL: serviceUrlOf(database.url),
     REPO_CACHE_PATH: path.join(file, 'repositories'),
   })
-  expect([status, stderr]).toEqual([
-    78,
-    expect.stringContaining(`REPO_CACHE_PATH: ${file}/repositories is not writable`),
-  ])
+  expect([code, stderr]).toEqual([78, expect.stringContaining(`REPO_CACHE_PATH: ${file}/repositories is not writable`)])
 })
 
 test('a role that lacks the rights which an upgrade has made necessary ends the start with 78 and one line', async () => {
   await using database = await createTestDatabase()
   await queryOnce(database.url, 'REVOKE INSERT, UPDATE ON watcher.pending_writes FROM watcher_service')
   const settings = { ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token', PORT: '1', DATA_DIR: await folder() }
-  const ended = await run({ ...settings, DATABASE_URL: serviceUrlOf(database.url) })
-  expect(ended).toMatchObject({ status: 78 })
+  const ended = await runService({ ...settings, DATABASE_URL: serviceUrlOf(database.url) })
+  expect(ended).toMatchObject({ code: 78 })
   expect(ended.stderr).toContain(
     'the database role watcher_service lacks rights in the schema watcher: INSERT, UPDATE on pending_writes.',
   )

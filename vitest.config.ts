@@ -5,6 +5,9 @@ import { LongFilesFirst } from './test/support/long-files-first.ts'
 const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } }
 const slowLimits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } }
 
+/** Node's flags that save memory cost a service that lives for a minute a fifth of its processor time. */
+const shortLived = { env: { SERVICE_MAY_USE_MEMORY: 'true' } }
+
 /** As each file starts processes of its own, a worker may run many. */
 const services = {
   globalSetup: ['test/support/global-setup.ts'],
@@ -45,6 +48,7 @@ export default defineConfig({
           ],
           exclude: ['test/docs/**', '**/*.{browser,image}.test.ts'],
           ...services,
+          ...shortLived,
         },
       },
       {
@@ -52,6 +56,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/**/*.browser.test.ts'],
           ...services,
+          ...shortLived,
         },
       },
       {

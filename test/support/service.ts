@@ -18,6 +18,8 @@ import { claimPort } from './claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from './database.ts'
 
 const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
+/** As installed for what measures; `npm test` sets the variable (vitest.config.ts). */
+const flags = process.env.SERVICE_MAY_USE_MEMORY ? [] : nodeFlags
 const startLimitMs = 60_000
 /** Ends what hangs; how long something may take, a test says itself. */
 const waitLimitMs = 90_000
@@ -175,7 +177,7 @@ function spawnService(
   const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...settings }
   if (process.env.SERVICE_STARTS) appendFileSync(process.env.SERVICE_STARTS, `${process.env.VITEST_POOL_ID}\n`)
   const log = openSync(logFile, 'a')
-  const [command = process.execPath, ...args] = [...through, process.execPath, ...nodeFlags, main]
+  const [command = process.execPath, ...args] = [...through, process.execPath, ...flags, main]
   const plan = {
     command,
     args,

@@ -6,30 +6,13 @@ import {
   pathPayloads,
   repositoryPayloads,
 } from '../../../test/security/hostile-annotations.ts'
+import { planSettings } from '../../../test/support/write-back-settings.ts'
 import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
-import type { WriteBackSettings } from './write-back-settings.ts'
 
-const settings: WriteBackSettings = {
-  sshKeyPath: '/keys/id',
-  sshKeyPass: undefined,
-  signingKeyPath: undefined,
-  signingKeyPass: undefined,
-  knownHostsPath: '/keys/known_hosts',
-  knownHosts: () => '',
-  commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
-  gitOpTimeoutMs: 90_000,
-  repoCachePath: '/cache',
-  repoCacheLimitBytes: 2 * 1024 ** 3,
+const settings = planSettings({
   gitCredentials: () => new Map([['git.example', { user: 'bot', password: 'token' }]]),
-  appHost: undefined,
-  gitCaFile: undefined,
-  allowedRepos: [],
-  overrideFilePrefix: 'watcher',
   annotationPrefixes: ['watcher/', 'argo-watcher/'],
-  controlPlaneNamespace: 'argocd',
-  commitMessageFormat: undefined,
-  commitTrailer: true,
-}
+})
 const task: WriteBackTask = {
   id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
   app: 'shop',

@@ -1,29 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { planSettings } from '../../../test/support/write-back-settings.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { planWriteBack } from './plan-write-back.ts'
-import type { WriteBackSettings } from './write-back-settings.ts'
 
-const settings: WriteBackSettings = {
-  sshKeyPath: '/keys/id',
-  sshKeyPass: undefined,
-  signingKeyPath: undefined,
-  signingKeyPass: undefined,
-  knownHostsPath: '/keys/known_hosts',
-  knownHosts: () => '',
-  commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
-  gitOpTimeoutMs: 90_000,
-  repoCachePath: '/cache',
-  repoCacheLimitBytes: 2 * 1024 ** 3,
-  gitCredentials: () => new Map(),
-  appHost: undefined,
-  gitCaFile: undefined,
-  allowedRepos: [],
-  overrideFilePrefix: 'watcher',
-  annotationPrefixes: ['watcher/'],
-  controlPlaneNamespace: 'argocd',
-  commitMessageFormat: undefined,
-  commitTrailer: true,
-}
+const settings = planSettings()
 const deploy = 'ssh://git@git.example/team/deploy.git'
 const config = 'ssh://git@git.example/team/config.git'
 

@@ -8,7 +8,7 @@ import { authorityPath, type HttpsGitHost, startHttpsGitHost } from '../../../..
 import { aDatabase, aWriteBackService } from '../../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../../test/support/write-back-settings.ts'
 import { createGitHubApp } from '../../../git-hosts/github-app.ts'
-import { createPost } from '../../../notify/http/post.ts'
+import { createPost } from '../../../http/outgoing/post.ts'
 import type { WriteBackSettings } from '../../plan/write-back-settings.ts'
 import { appTokens } from './https-environment.ts'
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Fault } from '../../../git-hosts/api-answer.ts'
+import type { Fault } from '../../../git-hosts/api-fault.ts'
 import type { GitHubApp } from '../../../git-hosts/github-app.ts'
 import { credentialHost, credentialsFor, isOfApp } from '../../plan/choose-transport.ts'
 import type { RepositoryAddress } from '../../plan/repository-address.ts'

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
-import { type ApiAnswer, faultOf } from './api-answer.ts'
+import type { Posted } from '../http/outgoing/post.ts'
+import { faultOf } from './api-fault.ts'
 
-const answered = (status: number, text = '{}', retryAfterMs?: number): ApiAnswer => ({
+const answered = (status: number, text = '{}', retryAfterMs?: number): Posted => ({
   kind: 'answered',
   status,
   text,
   retryAfterMs,
 })
 
-test.for<[string, ApiAnswer, object | undefined]>([
+test.for<[string, Posted, object | undefined]>([
   ['200', answered(200), undefined],
   ['201', answered(201), undefined],
   ['401', answered(401), { kind: 'unauthorized' }],

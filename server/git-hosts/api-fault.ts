@@ -1,24 +1,4 @@
-/** What came of a request to an API. `retryAfterMs`: as the host said it, in whichever header. */
-export type ApiAnswer =
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      readonly text: string
-      readonly retryAfterMs: number | undefined
-    }
-  | { readonly kind: 'unanswered'; readonly error: string }
-  | { readonly kind: 'refused'; readonly error: string }
-
-export type CallApi = (
-  url: string,
-  request: {
-    readonly method: 'GET' | 'POST' | 'PUT'
-    readonly headers: Readonly<Record<string, string>>
-    readonly body?: string
-    readonly allowsPrivate: boolean
-    readonly maxAnswerBytes?: number
-  },
-) => Promise<ApiAnswer>
+import { jsonOf, type Posted } from '../http/outgoing/post.ts'
 
 /** Why a request was not taken. */
 export type Fault =
@@ -39,7 +19,7 @@ const maxMessageLength = 200
  * @param host such as `GitHub`
  * @param missing what 403 and 404 mean for this request, in one sentence
  */
-export function faultOf(answer: ApiAnswer, host: string, missing: string): Fault | undefined {
+export function faultOf(answer: Posted, host: string, missing: string): Fault | undefined {
   if (answer.kind === 'refused') return { kind: 'final', error: answer.error }
   if (answer.kind === 'unanswered') return { kind: 'passing', error: `${host}: ${answer.error}` }
   const { status, text, retryAfterMs: afterMs } = answer
@@ -60,13 +40,4 @@ function messageOf(text: string): string {
   if (said === undefined) return ''
   const words = (typeof said === 'string' ? said : JSON.stringify(said)).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
   return words === '' ? '' : `: ${words.slice(0, maxMessageLength)}`
-}
-
-/** What an API answered; undefined where it is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

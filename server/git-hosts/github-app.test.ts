@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { ApiAnswer } from './api-answer.ts'
+import type { Posted } from '../http/outgoing/post.ts'
 import { gitHubHostOf, gitHubPagesOf } from './github-addresses.ts'
 import { createGitHubApp } from './github-app.ts'
 
@@ -10,8 +10,8 @@ const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }))
 const startMs = Date.UTC(2026, 0, 1)
 let nowMs = startMs
 let calls: { path: string; authorization: string; body: unknown }[] = []
-let answers: ((path: string) => ApiAnswer | undefined) | undefined
-const answered = (status: number, body: object): ApiAnswer => ({
+let answers: ((path: string) => Posted | undefined) | undefined
+const answered = (status: number, body: object): Posted => ({
   kind: 'answered',
   status,
   text: JSON.stringify(body),

@@ -2,7 +2,8 @@ import { createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { type CallApi, type Fault, faultOf, jsonOf } from './api-answer.ts'
+import { jsonOf, type Post } from '../http/outgoing/post.ts'
+import { type Fault, faultOf } from './api-fault.ts'
 
 export type GitHubAppSettings = {
   /** GITHUB_APP_ID */
@@ -18,7 +19,7 @@ export type Permission = 'deployments' | 'contents'
 
 type Dependencies = {
   readonly settings: GitHubAppSettings
-  readonly call: CallApi
+  readonly call: Post
   readonly wallMs: () => number
 }
 

@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { Agent, request as send } from 'undici'
-import { readWithin } from '../../http/read-within.ts'
+import { readWithin } from '../read-within.ts'
 import { isAllowedAddress } from './allowed-address.ts'
 
 const limitMs = 10_000
 const defaultAnswerBytes = 64 * 1024
 
+/** What came of a request. `retryAfterMs`: as the host said it, in whichever header. */
 export type Posted =
   | {
       readonly kind: 'answered'
@@ -115,4 +116,13 @@ function retryAfterOf(headers: Headers): number | undefined {
         ? Number(text) * 1_000
         : Date.parse(text) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** What a host answered; undefined where it is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../git-hosts/api-answer.ts'
+import type { Fault } from '../../git-hosts/api-fault.ts'
 import type { Attempt } from '../kinds/attempt.ts'
 
 /** What a person has to change is looked for so often. */

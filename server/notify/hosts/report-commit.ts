@@ -1,6 +1,6 @@
-import type { CallApi } from '../../git-hosts/api-answer.ts'
 import { gitHubPagesOf } from '../../git-hosts/github-addresses.ts'
 import type { GitHubApp } from '../../git-hosts/github-app.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import type { Attempt, LockMessage, Message } from '../kinds/attempt.ts'
 import type { HostTarget } from '../targets/target.ts'
 import { reportToGitHub } from './report-github.ts'
@@ -11,7 +11,7 @@ type Dependencies = {
   /** Undefined: not configured. */
   readonly app: GitHubApp | undefined
   readonly gitLab: GitLabSettings | undefined
-  readonly call: CallApi
+  readonly call: Post
   /** What a task's own record does not show; undefined: it was deleted. */
   readonly readFacts: (
     taskId: string,

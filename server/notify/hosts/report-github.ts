@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type NotificationEvent, notificationHeadline } from '../../../contract/text/notification-text.ts'
-import { type CallApi, type Fault, faultOf, jsonOf } from '../../git-hosts/api-answer.ts'
+import { type Fault, faultOf } from '../../git-hosts/api-fault.ts'
 import { type GitHubApp, gitHubHeaders } from '../../git-hosts/github-app.ts'
+import { jsonOf, type Post } from '../../http/outgoing/post.ts'
 import type { Attempt, Message } from '../kinds/attempt.ts'
 import { cut, plain } from '../render/plain-text.ts'
 import { attemptOfFault } from './attempt-of-fault.ts'
 import type { ReportedCommit } from './whose-repository.ts'
 
-type Dependencies = { readonly app: GitHubApp; readonly call: CallApi; readonly wallMs: () => number }
+type Dependencies = { readonly app: GitHubApp; readonly call: Post; readonly wallMs: () => number }
 type Commit = ReportedCommit & { readonly externalUrl: string | undefined }
 
 const states: Readonly<Record<NotificationEvent, string>> = {

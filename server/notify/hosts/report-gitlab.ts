@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type NotificationEvent, notificationHeadline } from '../../../contract/text/notification-text.ts'
-import { type CallApi, type Fault, faultOf, jsonOf } from '../../git-hosts/api-answer.ts'
+import { type Fault, faultOf } from '../../git-hosts/api-fault.ts'
+import { jsonOf, type Post } from '../../http/outgoing/post.ts'
 import type { Attempt, Message } from '../kinds/attempt.ts'
 import { cut, plain } from '../render/plain-text.ts'
 import { attemptOfFault } from './attempt-of-fault.ts'
@@ -13,7 +14,7 @@ export type GitLabSettings = {
   readonly token: () => string
 }
 
-type Dependencies = { readonly settings: GitLabSettings; readonly call: CallApi }
+type Dependencies = { readonly settings: GitLabSettings; readonly call: Post }
 type Commit = ReportedCommit & { readonly hasCommitStatus: boolean }
 /** Deployments of other tasks of ours. */
 type ReadTaken = () => Promise<ReadonlySet<number>>

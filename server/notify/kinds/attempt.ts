@@ -2,7 +2,7 @@ import type { LockChange } from '../../../contract/notify/lock-change.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
-import type { Posted } from '../http/post.ts'
+import type { Posted } from '../../http/outgoing/post.ts'
 import { type Notice, noticeOf, noticeOfLock } from '../render/notice.ts'
 
 /** What came of an attempt. `retry`: it may go well later. `reference`: of the message, also where only its thread failed. */
@@ -81,12 +81,3 @@ export const noticeOfMessage = (message: Message | LockMessage, logs: boolean): 
 
 /** Only the end of a task has more to say than its message. */
 export const hasDetails = ({ event }: Message | LockMessage): boolean => event !== 'started' && event !== 'lock_changed'
-
-/** What a receiver answered; undefined where it is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

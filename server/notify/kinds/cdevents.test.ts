@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskRecord } from '../../../contract/task.ts'
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { exampleTask } from '../render/example-tasks.ts'
 import type { Message } from './attempt.ts'
 import { sendCdEvents } from './cdevents.ts'

@@ -1,6 +1,6 @@
 import { repositoryOf } from '../../../contract/image-name.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message } from './attempt.ts'
 
 type Destination = {

@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import { type FinalStatus, isFinal } from '../../../contract/task-status.ts'
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message } from './attempt.ts'
 
 type Destination = {

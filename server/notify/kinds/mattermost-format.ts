@@ -1,4 +1,4 @@
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { renderMattermost, renderMattermostFormat } from '../render/mattermost.ts'
 import type { FormatPost } from '../targets/target.ts'
 import { type Attempt, hasDetails, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'

@@ -1,15 +1,7 @@
 import { z } from 'zod'
-import type { Post } from '../http/post.ts'
+import { jsonOf, type Post } from '../../http/outgoing/post.ts'
 import { renderMattermost } from '../render/mattermost.ts'
-import {
-  type Attempt,
-  attemptOf,
-  hasDetails,
-  jsonOf,
-  type LockMessage,
-  type Message,
-  noticeOfMessage,
-} from './attempt.ts'
+import { type Attempt, attemptOf, hasDetails, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'
 
 type Server = { readonly url: string; readonly token: string; readonly allowsPrivate: boolean }
 type Destination = Server & {

@@ -4,8 +4,8 @@ import { gateTimes } from '../../../contract/gates/gate-times.ts'
 import { gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { type FinalStatus, isFinal } from '../../../contract/task-status.ts'
-import type { Post } from '../http/post.ts'
-import { type Attempt, attemptOf, jsonOf, type LockMessage, type Message, type TaskTrace } from './attempt.ts'
+import { jsonOf, type Post } from '../../http/outgoing/post.ts'
+import { type Attempt, attemptOf, type LockMessage, type Message, type TaskTrace } from './attempt.ts'
 
 type Destination = {
   readonly url: string

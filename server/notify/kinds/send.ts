@@ -1,4 +1,4 @@
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { renderTeams } from '../render/teams.ts'
 import { type MessageTarget, type SecretReference, wantsLogs } from '../targets/target.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'

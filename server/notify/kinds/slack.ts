@@ -1,16 +1,8 @@
 import { z } from 'zod'
-import { createPace } from '../http/pace.ts'
-import type { Post } from '../http/post.ts'
+import { createPace } from '../../http/outgoing/pace.ts'
+import { jsonOf, type Post } from '../../http/outgoing/post.ts'
 import { renderSlack } from '../render/slack.ts'
-import {
-  type Attempt,
-  attemptOf,
-  hasDetails,
-  jsonOf,
-  type LockMessage,
-  type Message,
-  noticeOfMessage,
-} from './attempt.ts'
+import { type Attempt, attemptOf, hasDetails, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'
 
 type Destination = {
   readonly url: string

@@ -1,4 +1,4 @@
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { renderWebhookBody } from '../render/webhook-template.ts'
 import type { FormatTarget } from '../targets/target.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message } from './attempt.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Post } from '../http/post.ts'
+import type { Post } from '../../http/outgoing/post.ts'
 import { type Attempt, attemptOf, type LockMessage, type Message } from './attempt.ts'
 
 type Destination = { readonly url: string; readonly secrets: readonly string[]; readonly allowsPrivate: boolean }
